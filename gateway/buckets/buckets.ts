@@ -1,0 +1,17 @@
+import type { Identity } from '../identity/identity.ts'
+import type { Tag } from '../metadata/metadata.ts'
+import type { BucketEntry } from '../namespace/namespace.ts'
+
+/** Buckets: directories with an owner and tags, and the bucket-path cache of spec §8. */
+export interface Buckets {
+  /** Path of a bucket name (`a:b:c` is `a/b/c`); throws InvalidBucketName. Asks nothing of the file system. */
+  path(name: string): string
+  /** Positive entries are kept for `svc.proxy.s3.bucketpathcache.timeout`. Throws NoSuchBucket. */
+  head(as: Identity, path: string): Promise<BucketEntry>
+  /** Only those owned by an authenticated user (spec §4, §5.6). */
+  list(as: Identity): Promise<BucketEntry[]>
+  create(as: Identity, path: string): Promise<void>
+  remove(as: Identity, path: string): Promise<void>
+  tags(as: Identity, path: string): Promise<readonly Tag[]>
+  putTags(as: Identity, path: string, tags: readonly Tag[]): Promise<void>
+}

@@ -1,0 +1,222 @@
+import type { Identity } from '../identity/identity.ts'
+import type { Digest } from '../s3/checksum.ts'
+
+/**
+ * The namespace: buckets and objects as plain directories and files below one root.
+ *
+ * Every method takes the acting user and runs as it (the kernel checks permissions). Every failure is an S3Error:
+ * errno becomes an S3 code in one table at this edge (ENOENT: NoSuchBucket or NoSuchKey, EACCES: AccessDenied, …).
+ * Work on the file system happens in compound steps, one message each to a worker thread.
+ */
+export interface Namespace {
+  /** What the file system can do, probed once at start. */
+  readonly features: NamespaceFeatures
+
+  /** Top-level directories, in byte order of their names; reserved and unrepresentable names are left out. */
+  listBuckets(as: Identity): Promise<BucketEntry[]>
+  /** The directory of a bucket. Throws NoSuchBucket (also when a file is there). */
+  statBucket(as: Identity, bucket: string): Promise<BucketEntry>
+  /**
+   * Makes a bucket directory owned by `as`, appearing at once with owner and mode set.
+   * Throws BucketAlreadyOwnedByYou, BucketAlreadyExists, InvalidBucketName (a file is there), NoSuchBucket (parent).
+   */
+  createBucket(as: Identity, bucket: string): Promise<BucketEntry>
+  /** Removes an empty bucket directory. Throws NoSuchBucket, BucketNotEmpty, AccessDenied. */
+  removeBucket(as: Identity, bucket: string): Promise<void>
+
+  /** Throws NoSuchBucket, NoSuchKey, AccessDenied. A key with a final `/` names a folder, one without names a file. */
+  stat(as: Identity, target: Target): Promise<Entry>
+  /**
+   * Opens an object for reading. Files up to `inlineBytes` come back whole in `bytes` and are closed already;
+   * for others (and for ranges, which the caller serves) `file` stays open until closed. A folder has neither.
+   */
+  open(as: Identity, target: Target, options?: OpenOptions): Promise<Opened>
+  /** One page of a listing, in byte order of full keys; see ListQuery. Throws NoSuchBucket, AccessDenied. */
+  list(as: Identity, query: ListQuery): Promise<ListPage>
+
+  /**
+   * Begins a new file for `target` in the target's own directory, invisible until published: missing parent folders
+   * are made, permissions are checked. With `bytes` given the content is written in the same step.
+   * Throws NoSuchBucket, AccessDenied, KeyTooLongError, ExistingObjectIsDirectory, ObjectParentIsFile, NoSpaceLeft.
+   */
+  stage(as: Identity, target: Target, options: StageOptions): Promise<Staged>
+  /** Staged copy of (a range of) an open file; made in the kernel where no digest is asked for. */
+  copy(
+    as: Identity,
+    source: OpenFile,
+    range: ByteRange | undefined,
+    target: Target,
+    options: StageOptions,
+  ): Promise<Staged>
+  /** Staged concatenation of files, in order, in slices, so that nothing is blocked; `onProgress` gets bytes done. */
+  assemble(as: Identity, sources: readonly Target[], target: Target, options: AssembleOptions): Promise<Staged>
+  /** Makes an existing file (a part of the same namespace) the staged file of `target`, with a new identity. */
+  adopt(as: Identity, source: Target, target: Target): Promise<Staged>
+  /**
+   * Sets a new modification time on the object's own file, so that it gets a new identity without new bytes
+   * (CopyObject onto itself). `write` is called with the new identity before the time is set. Undefined when the
+   * user may not (not the owner), or when the file is no longer `expected`.
+   */
+  renew(
+    as: Identity,
+    target: Target,
+    expected: FileId,
+    write: (id: FileId) => Promise<void>,
+  ): Promise<Entry | undefined>
+
+  /** Makes a folder and its missing parents; an existing one is fine. Throws ExistingObjectIsFile. */
+  makeFolder(as: Identity, target: Target): Promise<Entry>
+  /**
+   * Removes a file or an empty folder (key with final `/`). A missing one is `missing`, a folder with entries
+   * `notEmpty`: both are no errors for S3. `parent` is the folder it was in, undefined directly in the bucket.
+   */
+  remove(as: Identity, target: Target): Promise<Removed>
+
+  /** The numbered files of a multipart directory, by number. Throws NoSuchUpload when the directory is gone. */
+  parts(as: Identity, directory: Target): Promise<PartEntry[]>
+  /** Removes the numbered files of a multipart directory, then the directory if nothing foreign is left in it. */
+  removeParts(as: Identity, directory: Target): Promise<void>
+
+  /** Removes left-over temporary files, given as returned in `Staged.temp`. Never anything else. As the process user. */
+  collect(temps: readonly string[]): Promise<void>
+  /** Answers within `timeoutMs` whether the root can be read, for readiness. */
+  check(timeoutMs: number): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** A place in the namespace. `bucket` is a relative path without `:` (`a/b/c`), `key` is checked by key-path.ts. */
+export interface Target {
+  readonly bucket: string
+  readonly key: string
+}
+
+/**
+ * Identity of a file's content: inode, mtime in ns and size (design §4); of a folder: inode and birth time.
+ * A short printable string, equal across processes and restarts; changes whenever the content does.
+ */
+export type FileId = string
+
+export interface NamespaceFeatures {
+  /** Temporary files can be nameless (O_TMPFILE), so that nothing is left when the process dies. */
+  readonly tmpfile: boolean
+  /** Steps run as the acting user; otherwise everything belongs to the process user. */
+  readonly enforcedIdentity: boolean
+}
+
+export interface Entry {
+  readonly kind: 'file' | 'folder'
+  readonly id: FileId
+  /** Bytes; 0 for folders. */
+  readonly size: number
+  readonly modifiedMs: number
+  readonly uid: number
+  /** Hard links. */
+  readonly links: number
+}
+
+export interface BucketEntry {
+  /** Path below the root, `a` or `a/b`. */
+  readonly path: string
+  readonly id: FileId
+  readonly createdMs: number
+  readonly uid: number
+}
+
+/** An open descriptor; belongs to whoever holds it. */
+export interface OpenFile {
+  readonly fd: number
+  readonly size: number
+  /** Idempotent. */
+  close(): void
+}
+
+export interface OpenOptions {
+  /** Return the content inline when the file is not larger than this. */
+  readonly inlineBytes?: number
+}
+
+export interface Opened {
+  readonly entry: Entry
+  readonly bytes?: Buffer
+  readonly file?: OpenFile
+}
+
+export interface ByteRange {
+  readonly start: number
+  readonly length: number
+}
+
+export interface StageOptions {
+  /** Digests to compute over the content while it is written, off the event loop. */
+  readonly digests: readonly Digest[]
+  /** The whole content, for small bodies. */
+  readonly bytes?: Buffer
+  /** A name from `tempName` when `features.tmpfile` is false, registered before as an intent. */
+  readonly temp?: string
+}
+
+export interface AssembleOptions {
+  readonly temp: string
+  readonly onProgress?: (bytes: number) => void
+  readonly signal?: AbortSignal
+}
+
+/** A file that is written but not yet visible. Exactly one of `publish` and `discard` must be called. */
+export interface Staged {
+  /** Path of the temporary file below the root; undefined while it has no name. */
+  readonly temp: string | undefined
+  /** Appends; resolves when more may be given (back-pressure). The buffer must not be touched until then. */
+  write(bytes: Buffer): Promise<void>
+  /** Ends the content: sets the identity and, with `sync`, makes the bytes durable. */
+  finish(options: { sync: boolean }): Promise<StagedFile>
+  /**
+   * Makes the file the object, atomically. With `ifAbsent` throws PreconditionFailed when anything is there.
+   * Throws ExistingObjectIsDirectory. With `sync` the directory entry is durable on return.
+   */
+  publish(options: { ifAbsent: boolean; sync: boolean }): Promise<Published>
+  /** Removes the temporary file. Never throws. */
+  discard(): Promise<void>
+}
+
+export interface StagedFile {
+  readonly id: FileId
+  readonly size: number
+  readonly modifiedMs: number
+  readonly digests: ReadonlyMap<Digest, Buffer>
+}
+
+export interface Published {
+  /** Identity of the file that was replaced, when nothing else links to it. */
+  readonly replaced: FileId | undefined
+}
+
+export interface Removed {
+  readonly outcome: 'removed' | 'missing' | 'notEmpty'
+  /** Identity of what was removed, when nothing else links to it. */
+  readonly id?: FileId
+  /** The folder that held it: its key in the bucket, its identity and whether it is empty now. */
+  readonly parent?: { readonly key: string; readonly id: FileId; readonly empty: boolean }
+}
+
+export interface PartEntry {
+  readonly number: number
+  readonly entry: Entry
+}
+
+export interface ListQuery {
+  readonly bucket: string
+  readonly prefix: string
+  /** Any string; '' means none. */
+  readonly delimiter: string
+  /** Only keys (and common prefixes) greater than this in byte order; '' starts at the beginning. */
+  readonly after: string
+  readonly maxKeys: number
+}
+
+export interface ListPage {
+  /** Files and folders (key with final `/`) in byte order. */
+  readonly contents: readonly { readonly key: string; readonly entry: Entry }[]
+  readonly commonPrefixes: readonly string[]
+  /** Last key or common prefix of the page, to go on after; undefined when the listing is complete. */
+  readonly next: string | undefined
+}

@@ -1,0 +1,68 @@
+import type { Identity } from '../identity/identity.ts'
+import type { ObjectRecord, Tag } from '../metadata/metadata.ts'
+import type { ByteRange, Entry, OpenFile, Target } from '../namespace/namespace.ts'
+import type { IncomingContent } from '../s3/incoming-content.ts'
+
+/**
+ * Objects: a file of the namespace together with its record and tags. Design §4 lives here: stage → verify → record and
+ * intent → (condition) → publish → settle. All writes of objects, parts and copies go through this one path.
+ */
+export interface Objects {
+  /** Throws NoSuchKey. */
+  head(as: Identity, target: Target): Promise<StoredObject>
+  /** Opens for reading, together with its metadata; small objects inline. */
+  read(as: Identity, target: Target, options?: { inlineBytes?: number }): Promise<ReadObject>
+  /** Receives a body and makes it the object. */
+  write(as: Identity, target: Target, content: IncomingContent, object: NewObject): Promise<WrittenObject>
+  /** Makes a copy of (a range of) another object the object. Same source and target: see CopyObject. */
+  copy(as: Identity, source: CopySource, target: Target, object: CopyTarget): Promise<WrittenObject>
+  /** Removes an object or an empty folder, tidies remembered folders (design §4). Missing is fine. */
+  remove(as: Identity, target: Target): Promise<void>
+  putTags(as: Identity, target: Target, tags: readonly Tag[]): Promise<void>
+}
+
+export interface StoredObject {
+  readonly entry: Entry
+  /** Complete: synthesised where there is no record (foreign files, folders). */
+  readonly record: ObjectRecord
+  readonly tags: readonly Tag[]
+}
+
+export interface ReadObject extends StoredObject {
+  readonly bytes?: Buffer
+  readonly file?: OpenFile
+}
+
+/** Asked of the object that is there (or not) at the moment of publish, under an exclusive intent. Throws S3Error. */
+export type Condition = (current: StoredObject | undefined) => void
+
+export interface NewObject {
+  /** Everything but etag, checksums and parts. */
+  readonly record: Omit<ObjectRecord, 'etag'>
+  readonly tags: readonly Tag[]
+  readonly condition?: Condition | undefined
+  /** `If-None-Match: *`, which the file system itself can decide. */
+  readonly ifAbsent?: boolean
+}
+
+export interface CopySource {
+  readonly target: Target
+  readonly range?: ByteRange | undefined
+  /** x-amz-copy-source-if-*: asked of the source. */
+  readonly condition?: Condition | undefined
+}
+
+export interface CopyTarget {
+  /** Undefined keeps the source's (directive COPY). */
+  readonly record: Omit<ObjectRecord, 'etag'> | undefined
+  readonly tags: readonly Tag[] | undefined
+  readonly condition?: Condition | undefined
+  readonly ifAbsent?: boolean
+  readonly checksumAlgorithm?: 'CRC32' | 'CRC32C' | 'CRC64NVME' | 'SHA1' | 'SHA256' | undefined
+}
+
+export interface WrittenObject {
+  readonly record: ObjectRecord
+  readonly size: number
+  readonly modifiedMs: number
+}

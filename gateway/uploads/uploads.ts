@@ -1,0 +1,69 @@
+import type { Identity } from '../identity/identity.ts'
+import type { ObjectRecord, Tag, Upload, UploadQuery } from '../metadata/metadata.ts'
+import type { Target } from '../namespace/namespace.ts'
+import type { CopySource, WrittenObject } from '../objects/objects.ts'
+import type { ChecksumAlgorithm } from '../s3/checksum.ts'
+import type { IncomingContent } from '../s3/incoming-content.ts'
+
+/**
+ * Multipart uploads (spec §3). A part is a plain file `<key>_<UploadId>/<PartNumber>` with an object record like any
+ * other; so there is no second list of parts: the directory is the list. State lives in the upload's record.
+ */
+export interface Uploads {
+  create(as: Identity, target: Target, bucketName: string, upload: NewUpload): Promise<Upload>
+  /** All throw NoSuchUpload for an unknown id or one of another key, AccessDenied for another user's. */
+  storePart(as: Identity, target: Target, id: string, part: number, content: IncomingContent): Promise<WrittenObject>
+  copyPart(as: Identity, target: Target, id: string, part: number, source: CopySource): Promise<WrittenObject>
+  parts(as: Identity, target: Target, id: string, page: { after: number; limit: number }): Promise<PartPage>
+  list(as: Identity, query: UploadQuery): Promise<Upload[]>
+  abort(as: Identity, target: Target, id: string): Promise<void>
+  /** Checks list, sizes and permission at once; then `done` settles when the job has run (design §6). */
+  complete(
+    as: Identity,
+    target: Target,
+    id: string,
+    completion: Completion,
+  ): Promise<{ done: Promise<CompletedUpload> }>
+}
+
+export interface NewUpload {
+  readonly record: Omit<ObjectRecord, 'etag'>
+  readonly tags: readonly Tag[]
+  readonly checksumAlgorithm: ChecksumAlgorithm | undefined
+  readonly checksumType: 'FULL_OBJECT' | 'COMPOSITE' | undefined
+}
+
+export interface StoredPart {
+  readonly number: number
+  readonly size: number
+  readonly modifiedMs: number
+  readonly etag: string
+  readonly checksums: Readonly<Record<string, string>>
+}
+
+export interface PartPage {
+  readonly upload: Upload
+  readonly parts: readonly StoredPart[]
+  readonly truncated: boolean
+}
+
+export interface Completion {
+  readonly parts: readonly {
+    readonly number: number
+    readonly etag?: string
+    readonly checksums?: Record<string, string>
+  }[]
+  /** Conditional headers as sent, since they go into a job: If-Match, If-None-Match. */
+  readonly ifMatch?: string | undefined
+  readonly ifNoneMatch?: string | undefined
+  /** x-amz-mp-object-size. */
+  readonly objectSize?: number | undefined
+  /** Full-object checksum the client expects, base64 by algorithm in lower case. */
+  readonly checksums?: Readonly<Record<string, string>>
+}
+
+export interface CompletedUpload {
+  readonly etag: string
+  readonly checksums: Readonly<Record<string, string>>
+  readonly checksumType: 'FULL_OBJECT' | 'COMPOSITE' | undefined
+}
