@@ -1,6 +1,6 @@
 import type { Identity } from '../identity/identity.ts'
-import type { Tag } from '../metadata/metadata.ts'
 import type { BucketEntry } from '../namespace/namespace.ts'
+import type { Tag } from '../s3/object-record.ts'
 
 /** Buckets: directories with an owner and tags, and the bucket-path cache of spec §8. */
 export interface Buckets {

@@ -1,7 +1,7 @@
 import type { Identity } from '../identity/identity.ts'
-import type { ObjectRecord, Tag } from '../metadata/metadata.ts'
 import type { ByteRange, Entry, OpenFile, Target } from '../namespace/namespace.ts'
 import type { IncomingContent } from '../s3/incoming-content.ts'
+import type { ObjectRecord, Tag } from '../s3/object-record.ts'
 
 /**
  * Objects: a file of the namespace together with its record and tags. Design §4 lives here: stage → verify → record and

@@ -1,9 +1,10 @@
 import type { Identity } from '../identity/identity.ts'
-import type { ObjectRecord, Tag, Upload, UploadQuery } from '../metadata/metadata.ts'
+import type { Upload, UploadQuery } from '../metadata/metadata.ts'
 import type { Target } from '../namespace/namespace.ts'
 import type { CopySource, WrittenObject } from '../objects/objects.ts'
 import type { ChecksumAlgorithm } from '../s3/checksum.ts'
 import type { IncomingContent } from '../s3/incoming-content.ts'
+import type { ObjectRecord, Tag } from '../s3/object-record.ts'
 
 /**
  * Multipart uploads (spec §3). A part is a plain file `<key>_<UploadId>/<PartNumber>` with an object record like any
