@@ -8,6 +8,11 @@ export interface Buckets {
   path(name: string): string
   /** Positive entries are kept for `svc.proxy.s3.bucketpathcache.timeout`. Throws NoSuchBucket. */
   head(as: Identity, path: string): Promise<BucketEntry>
+  /**
+   * Whether the bucket-path cache vouches for a bucket, so that it answers like an empty one where it is gone in truth.
+   * Asks the file system for a bucket that is not cached; with the cache off the answer is false at no cost.
+   */
+  vouches(as: Identity, path: string): Promise<boolean>
   /** Only those owned by an authenticated user (spec §4, §5.6). */
   list(as: Identity): Promise<BucketEntry[]>
   create(as: Identity, path: string): Promise<void>

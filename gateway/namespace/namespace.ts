@@ -14,8 +14,8 @@ export interface Namespace {
 
   /** Top-level directories, in byte order of their names; reserved and unrepresentable names are left out. */
   listBuckets(as: Identity): Promise<BucketEntry[]>
-  /** The directory of a bucket. Throws NoSuchBucket (also when a file is there). */
-  statBucket(as: Identity, bucket: string): Promise<BucketEntry>
+  /** The directory of a bucket. Throws NoSuchBucket (also when a file is there), AccessDenied (see StatOptions). */
+  statBucket(as: Identity, bucket: string, options?: StatOptions): Promise<BucketEntry>
   /**
    * Makes a bucket directory owned by `as`, appearing at once with owner and mode set.
    * Throws BucketAlreadyOwnedByYou, BucketAlreadyExists, InvalidBucketName (a file is there), NoSuchBucket (parent).
@@ -25,7 +25,7 @@ export interface Namespace {
   removeBucket(as: Identity, bucket: string): Promise<void>
 
   /** Throws NoSuchBucket, NoSuchKey, AccessDenied. A key with a final `/` names a folder, one without names a file. */
-  stat(as: Identity, target: Target): Promise<Entry>
+  stat(as: Identity, target: Target, options?: StatOptions): Promise<Entry>
   /**
    * Opens an object for reading. Files up to `inlineBytes` come back whole in `bytes` and are closed already;
    * for others (and for ranges, which the caller serves) `file` stays open until closed. A folder has neither.
@@ -130,6 +130,11 @@ export interface OpenFile {
   close(): void
 }
 
+export interface StatOptions {
+  /** Throws AccessDenied unless the user may write to it: its tags are about to change. */
+  readonly forChange?: boolean
+}
+
 export interface OpenOptions {
   /** Return the content inline when the file is not larger than this. */
   readonly inlineBytes?: number
@@ -188,11 +193,13 @@ export interface StagedFile {
 export interface Published {
   /** Identity of the file that was replaced, when nothing else links to it. */
   readonly replaced: FileId | undefined
+  /** Identity of the folder the file is in now; undefined directly in the bucket. */
+  readonly parent?: FileId | undefined
 }
 
 export interface Removed {
   readonly outcome: 'removed' | 'missing' | 'notEmpty'
-  /** Identity of what was removed, when nothing else links to it. */
+  /** Identity of what was removed, when nothing else links to it; or of the folder that is not empty. */
   readonly id?: FileId
   /** The folder that held it: its key in the bucket, its identity and whether it is empty now. */
   readonly parent?: { readonly key: string; readonly id: FileId; readonly empty: boolean }

@@ -43,6 +43,10 @@ export interface NewObject {
   readonly condition?: Condition | undefined
   /** `If-None-Match: *`, which the file system itself can decide. */
   readonly ifAbsent?: boolean
+  /** Have the namespace accept the object before a byte of the body is asked for (the client waits for 100 Continue). */
+  readonly stageFirst?: boolean
+  /** Called when a folder is in the way; true when it has made room (a multipart directory, spec §1.4). */
+  readonly displace?: () => Promise<boolean>
 }
 
 export interface CopySource {
@@ -58,6 +62,7 @@ export interface CopyTarget {
   readonly tags: readonly Tag[] | undefined
   readonly condition?: Condition | undefined
   readonly ifAbsent?: boolean
+  readonly displace?: () => Promise<boolean>
   readonly checksumAlgorithm?: 'CRC32' | 'CRC32C' | 'CRC64NVME' | 'SHA1' | 'SHA256' | undefined
 }
 

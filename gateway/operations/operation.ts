@@ -1,6 +1,6 @@
 import type { Buckets } from '../buckets/buckets.ts'
 import type { Config } from '../config/properties.ts'
-import type { Identity } from '../identity/identity.ts'
+import type { Identity, Users } from '../identity/identity.ts'
 import type { Objects } from '../objects/objects.ts'
 import type { Reply } from '../s3/reply.ts'
 import type { S3Request } from '../s3/request.ts'
@@ -27,6 +27,8 @@ export interface Context {
   readonly request: S3Request
   readonly config: Config
   readonly user: Identity
+  /** For the names in Owner elements. */
+  readonly users: Users
   readonly buckets: Buckets
   readonly objects: Objects
   readonly uploads: Uploads

@@ -18,6 +18,11 @@ export interface Uploads {
   parts(as: Identity, target: Target, id: string, page: { after: number; limit: number }): Promise<PartPage>
   list(as: Identity, query: UploadQuery): Promise<Upload[]>
   abort(as: Identity, target: Target, id: string): Promise<void>
+  /**
+   * A PUT of `target` found a folder there. When that is the directory of an open upload, the upload is aborted, so that
+   * the object can take its place (spec §1.4), and the answer is true. Throws AccessDenied for another user's upload.
+   */
+  displace(as: Identity, target: Target): Promise<boolean>
   /** Checks list, sizes and permission at once; then `done` settles when the job has run (design §6). */
   complete(
     as: Identity,
