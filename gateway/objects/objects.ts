@@ -1,5 +1,6 @@
 import type { Identity } from '../identity/identity.ts'
-import type { ByteRange, Entry, OpenFile, Target } from '../namespace/namespace.ts'
+import type { ByteRange, Entry, OpenFile, Staged, StagedFile, Target } from '../namespace/namespace.ts'
+import type { ChecksumAlgorithm } from '../s3/checksum.ts'
 import type { IncomingContent } from '../s3/incoming-content.ts'
 import type { ObjectRecord, Tag } from '../s3/object-record.ts'
 
@@ -16,6 +17,17 @@ export interface Objects {
   write(as: Identity, target: Target, content: IncomingContent, object: NewObject): Promise<WrittenObject>
   /** Makes a copy of (a range of) another object the object. Same source and target: see CopyObject. */
   copy(as: Identity, source: CopySource, target: Target, object: CopyTarget): Promise<WrittenObject>
+  /**
+   * The end of every write: makes a staged, finished file the object (record and intent, condition, publish, settle).
+   * After a failure nothing has changed and the staged file is discarded.
+   */
+  publish(
+    as: Identity,
+    target: Target,
+    staged: Staged,
+    file: StagedFile,
+    object: FinishedObject,
+  ): Promise<WrittenObject>
   /** Removes an object or an empty folder, tidies remembered folders (design §4). Missing is fine. */
   remove(as: Identity, target: Target): Promise<void>
   putTags(as: Identity, target: Target, tags: readonly Tag[]): Promise<void>
@@ -42,11 +54,20 @@ export interface NewObject {
   readonly tags: readonly Tag[]
   readonly condition?: Condition | undefined
   /** `If-None-Match: *`, which the file system itself can decide. */
-  readonly ifAbsent?: boolean
+  readonly ifAbsent?: boolean | undefined
   /** Have the namespace accept the object before a byte of the body is asked for (the client waits for 100 Continue). */
-  readonly stageFirst?: boolean
+  readonly stageFirst?: boolean | undefined
   /** Called when a folder is in the way; true when it has made room (a multipart directory, spec §1.4). */
-  readonly displace?: () => Promise<boolean>
+  readonly displace?: (() => Promise<boolean>) | undefined
+}
+
+/** A file whose content is complete, as it is to appear: its record has its etag. */
+export interface FinishedObject {
+  readonly record: ObjectRecord
+  readonly tags: readonly Tag[]
+  readonly condition?: Condition | undefined
+  readonly ifAbsent?: boolean | undefined
+  readonly displace?: (() => Promise<boolean>) | undefined
 }
 
 export interface CopySource {
@@ -61,9 +82,9 @@ export interface CopyTarget {
   readonly record: Omit<ObjectRecord, 'etag'> | undefined
   readonly tags: readonly Tag[] | undefined
   readonly condition?: Condition | undefined
-  readonly ifAbsent?: boolean
-  readonly displace?: () => Promise<boolean>
-  readonly checksumAlgorithm?: 'CRC32' | 'CRC32C' | 'CRC64NVME' | 'SHA1' | 'SHA256' | undefined
+  readonly ifAbsent?: boolean | undefined
+  readonly displace?: (() => Promise<boolean>) | undefined
+  readonly checksumAlgorithm?: ChecksumAlgorithm | undefined
 }
 
 export interface WrittenObject {
