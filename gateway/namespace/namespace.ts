@@ -40,6 +40,8 @@ export interface Namespace {
    * Throws NoSuchBucket, AccessDenied, KeyTooLongError, ExistingObjectIsDirectory, ObjectParentIsFile, NoSpaceLeft.
    */
   stage(as: Identity, target: Target, options: StageOptions): Promise<Staged>
+  /** A fresh name for `StageOptions.temp`: hidden, in the target's own directory, as a path below the root. Pure. */
+  tempName(target: Target): string
   /** Staged copy of (a range of) an open file; made in the kernel where no digest is asked for. */
   copy(
     as: Identity,

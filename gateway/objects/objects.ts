@@ -67,7 +67,6 @@ export interface FinishedObject {
   readonly tags: readonly Tag[]
   readonly condition?: Condition | undefined
   readonly ifAbsent?: boolean | undefined
-  readonly displace?: (() => Promise<boolean>) | undefined
 }
 
 export interface CopySource {
