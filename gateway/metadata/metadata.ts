@@ -38,7 +38,10 @@ export interface Metadata {
   // ---- uploads -------------------------------------------------------------------------------------------------
   createUpload(upload: Upload): Promise<void>
   upload(id: string): Promise<Upload | undefined>
-  /** Uploads of a bucket in order of key (UTF-8 bytes), then upload id; all buckets when `bucket` is undefined. */
+  /**
+   * Uploads of a bucket in order of key (UTF-8 bytes), then upload id; all buckets when `bucket` is undefined.
+   * Completed ones are left out: only `upload` finds them.
+   */
   uploads(query: UploadQuery): Promise<Upload[]>
   /**
    * Compare-and-set on the upload's `version`; the stored one gets `version + 1`. False when it has moved on or is gone.
@@ -94,11 +97,13 @@ export interface Upload {
   readonly tags: readonly Tag[]
   readonly checksumAlgorithm?: 'CRC32' | 'CRC32C' | 'CRC64NVME' | 'SHA1' | 'SHA256' | undefined
   readonly checksumType?: 'FULL_OBJECT' | 'COMPOSITE' | undefined
-  /** open → completing → assembled → completed (kept an hour for repeated requests), or removed by abort. */
-  readonly state: 'open' | 'completing' | 'assembled' | 'completed'
+  /** open → completing → assembled → completed (kept an hour for repeated requests), or aborting → removed. */
+  readonly state: 'open' | 'completing' | 'assembled' | 'completed' | 'aborting'
   /** Which completion (hash of user, part list, conditions) has taken it. */
   readonly completion?: string | undefined
-  /** From `assembled` on: the one file that may be published, and its identity. */
+  /** While completing: the temporary file being assembled, to be collected by whoever takes over. */
+  readonly temp?: string | undefined
+  /** From `assembled` on: the one file that may be published, and its identity; `record` is the object's then. */
   readonly assembled?: { readonly temp: string; readonly id: FileId; readonly etag: string } | undefined
   readonly completedMs?: number | undefined
   readonly version: number

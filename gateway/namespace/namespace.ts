@@ -52,8 +52,18 @@ export interface Namespace {
   ): Promise<Staged>
   /** Staged concatenation of files, in order, in slices, so that nothing is blocked; `onProgress` gets bytes done. */
   assemble(as: Identity, sources: readonly Target[], target: Target, options: AssembleOptions): Promise<Staged>
-  /** Makes an existing file (a part of the same namespace) the staged file of `target`, with a new identity. */
-  adopt(as: Identity, source: Target, target: Target): Promise<Staged>
+  /**
+   * Makes an existing file (a stored part) the staged file of `target`. It keeps its name, which is `Staged.temp`, until
+   * it is published from there by rename; `finish` gives it a new identity; `discard` leaves it where it is.
+   * Throws NoSuchKey when the file is gone or is no longer `expected`.
+   */
+  adopt(as: Identity, source: Target, target: Target, expected: FileId): Promise<Staged>
+  /**
+   * Takes up again, perhaps in another process, a finished staged file by its name and identity (from `assemble` or
+   * `adopt`); only `publish` and `discard` (which removes it) remain to be called. Undefined when that file is not there
+   * any more: it was published, or removed.
+   */
+  restage(as: Identity, temp: string, target: Target, id: FileId): Promise<Staged | undefined>
   /**
    * Sets a new modification time on the object's own file, so that it gets a new identity without new bytes
    * (CopyObject onto itself). `write` is called with the new identity before the time is set. Undefined when the
