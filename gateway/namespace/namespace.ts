@@ -53,11 +53,17 @@ export interface Namespace {
   /** Staged concatenation of files, in order, in slices, so that nothing is blocked; `onProgress` gets bytes done. */
   assemble(as: Identity, sources: readonly Target[], target: Target, options: AssembleOptions): Promise<Staged>
   /**
-   * Makes an existing file (a stored part) the staged file of `target`. It keeps its name, which is `Staged.temp`, until
-   * it is published from there by rename; `finish` gives it a new identity; `discard` leaves it where it is.
-   * Throws NoSuchKey when the file is gone or is no longer `expected`.
+   * Makes an existing file (a stored part) the staged file of `target` without copying: it gets the hidden name `temp`
+   * besides its own (a hard link), is checked to be `expected`, and `finish` gives it a new identity. `publish` renames
+   * `temp`; the old name stays until the caller removes it. `discard` removes `temp` only.
+   * Undefined when the file is gone or no longer `expected`, or cannot be linked (file system, not the owner): copy then.
    */
-  adopt(as: Identity, source: Target, target: Target, expected: FileId): Promise<Staged>
+  adopt(
+    as: Identity,
+    source: Target,
+    target: Target,
+    options: { readonly temp: string; readonly expected: FileId },
+  ): Promise<Staged | undefined>
   /**
    * Takes up again, perhaps in another process, a finished staged file by its name and identity (from `assemble` or
    * `adopt`); only `publish` and `discard` (which removes it) remain to be called. Undefined when that file is not there
