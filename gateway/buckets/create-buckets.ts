@@ -4,7 +4,6 @@ import type { Identity } from '../identity/identity.ts'
 import type { Metadata } from '../metadata/metadata.ts'
 import type { BucketEntry, Namespace } from '../namespace/namespace.ts'
 import { bucketPath, checkBucketName } from '../s3/bucket-name.ts'
-import { S3Error } from '../s3/errors.ts'
 import type { Buckets } from './buckets.ts'
 
 export interface BucketsOptions {

@@ -60,7 +60,12 @@ async function copyFile(
         throw new S3Error('OperationAborted', 'The source was cut while it was copied. Send the request again.')
       }
       const kept = whole ? copiedFields(from.record) : undefined
-      const record = { ...headersOf(object.record ?? from.record), etag: '', ...kept, ...computedFields(digests, copied) }
+      const record = {
+        ...headersOf(object.record ?? from.record),
+        etag: '',
+        ...kept,
+        ...computedFields(digests, copied),
+      }
       return { file: copied, object: finished(object, record, from) }
     },
   })

@@ -18,5 +18,6 @@ export async function keepFolders(stores: Stores, as: Identity, target: Target, 
 
 /** Keys of the folders on the way to a key, the nearest first: `a/b/c` and `a/b/` both have `a/b/` and `a/`. */
 function* foldersOf(key: string): Generator<string> {
-  for (let slash = key.lastIndexOf('/'); slash > 0; slash = key.lastIndexOf('/', slash - 1)) yield key.slice(0, slash + 1)
+  for (let slash = key.lastIndexOf('/'); slash > 0; slash = key.lastIndexOf('/', slash - 1))
+    yield key.slice(0, slash + 1)
 }

@@ -1,6 +1,7 @@
 import type { Identity } from '../identity/identity.ts'
-import type { ByteRange, Entry, OpenFile, Staged, StagedFile, Target } from '../namespace/namespace.ts'
+import type { ByteRange, Entry, ListQuery, OpenFile, Staged, StagedFile, Target } from '../namespace/namespace.ts'
 import type { ChecksumAlgorithm } from '../s3/checksum.ts'
+import type { S3Error } from '../s3/errors.ts'
 import type { IncomingContent } from '../s3/incoming-content.ts'
 import type { ObjectRecord, Tag } from '../s3/object-record.ts'
 
@@ -11,6 +12,8 @@ import type { ObjectRecord, Tag } from '../s3/object-record.ts'
 export interface Objects {
   /** Throws NoSuchKey. */
   head(as: Identity, target: Target): Promise<StoredObject>
+  /** One page of a listing, with its records in one call. Throws NoSuchBucket, AccessDenied. */
+  list(as: Identity, query: ListQuery): Promise<ObjectPage>
   /** Opens for reading, together with its metadata; small objects inline. */
   read(as: Identity, target: Target, options?: { inlineBytes?: number }): Promise<ReadObject>
   /** Receives a body and makes it the object. */
@@ -30,6 +33,8 @@ export interface Objects {
   ): Promise<WrittenObject>
   /** Removes an object or an empty folder, tidies remembered folders (design §4). Missing is fine. */
   remove(as: Identity, target: Target): Promise<void>
+  /** Removes many keys of a bucket, children before parents; the errors of those that failed, in the order given. */
+  removeAll(as: Identity, bucket: string, keys: readonly string[]): Promise<(S3Error | undefined)[]>
   putTags(as: Identity, target: Target, tags: readonly Tag[]): Promise<void>
 }
 
@@ -38,6 +43,20 @@ export interface StoredObject {
   /** Complete: synthesised where there is no record (foreign files, folders). */
   readonly record: ObjectRecord
   readonly tags: readonly Tag[]
+}
+
+/** See ListPage. */
+export interface ObjectPage {
+  readonly contents: readonly ListedObject[]
+  readonly commonPrefixes: readonly string[]
+  readonly next: string | undefined
+}
+
+export interface ListedObject {
+  readonly key: string
+  readonly entry: Entry
+  /** As in StoredObject. */
+  readonly record: ObjectRecord
 }
 
 export interface ReadObject extends StoredObject {

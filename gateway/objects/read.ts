@@ -82,11 +82,6 @@ function together(entry: Entry, metadata: ObjectMetadata | undefined): StoredObj
 }
 
 /** What a file or folder has that was not written through the gateway (design §4). */
-function synthesised(entry: Entry): ObjectRecord {
+export function synthesised(entry: Entry): ObjectRecord {
   return { etag: entry.kind === 'folder' ? emptyEtag : foreignEtag(entry.id) }
-}
-
-/** For listings: the ETag of an entry whose record is, or is not, known. */
-export function etagOf(entry: Entry, record: ObjectRecord | undefined): string {
-  return (record ?? synthesised(entry)).etag
 }

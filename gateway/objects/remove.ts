@@ -29,7 +29,8 @@ async function removeEntry(stores: Stores, as: Identity, target: Target): Promis
     settle(intent, removed?.outcome === 'removed' ? removed.id : undefined)
   }
   const gone = removed.outcome === 'removed' && isFolder(target) ? removed.id : undefined
-  if (gone !== undefined && (await stores.metadata.isMarkedDeleted(gone))) await stores.metadata.markDeleted(gone, false)
+  if (gone !== undefined && (await stores.metadata.isMarkedDeleted(gone)))
+    await stores.metadata.markDeleted(gone, false)
   return removed
 }
 

@@ -19,17 +19,10 @@ export interface Making {
  * From nothing to an object: stage, complete, publish. Where temporary files cannot be nameless, the name is registered
  * as an intent before the file exists, so that a process that dies leaves nothing that is not known.
  */
-export async function makeObject(
-  stores: Stores,
-  as: Identity,
-  target: Target,
-  making: Making,
-): Promise<WrittenObject> {
+export async function makeObject(stores: Stores, as: Identity, target: Target, making: Making): Promise<WrittenObject> {
   const temp = stores.namespace.features.tmpfile ? undefined : stores.namespace.tempName(target)
   const registered =
-    temp === undefined
-      ? undefined
-      : await stores.metadata.begin({ path: temp, exclusive: false, temp, durable: false })
+    temp === undefined ? undefined : await stores.metadata.begin({ path: temp, exclusive: false, temp, durable: false })
   try {
     const staged = await stage(making, temp)
     const { file, object } = await complete(making, staged)
