@@ -3,7 +3,7 @@ import type { Config } from '../config/properties.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { Metadata } from '../metadata/metadata.ts'
 import type { BucketEntry, Namespace } from '../namespace/namespace.ts'
-import { bucketPath, checkBucketName } from '../s3/bucket-name.ts'
+import { bucketPath } from '../s3/bucket-name.ts'
 import type { Buckets } from './buckets.ts'
 
 export interface BucketsOptions {
