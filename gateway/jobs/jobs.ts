@@ -18,9 +18,9 @@ export interface Jobs {
   /** Puts the job named `id` off until `delayMs` from now; a job of that name that is there already stays as it is. */
   schedule<P extends Json, R extends Json>(queue: Queue<P, R>, id: string, payload: P, delayMs: number): Promise<void>
   /** Removes a job that has not begun; a running one goes on. */
-  cancel(queue: Queue<never, never>, id: string): Promise<void>
+  cancel(queue: Queue<unknown, unknown>, id: string): Promise<void>
   /** Numbers for metrics and `queue status`. */
-  counts(queue: Queue<never, never>): Promise<JobCounts>
+  counts(queue: Queue<unknown, unknown>): Promise<JobCounts>
   /** Stops taking jobs, waits for running ones up to `deadlineMs`, hands the rest back. */
   close(deadlineMs: number): Promise<void>
 }
