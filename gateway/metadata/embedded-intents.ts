@@ -1,0 +1,242 @@
+import { createHash } from 'node:crypto'
+import { S3Error } from '../s3/errors.ts'
+import type { Session, Sessions } from './embedded-sessions.ts'
+import type { EmbeddedStore } from './embedded-store.ts'
+
+/** One announced change, as it lies in the store. */
+export interface StoredIntent {
+  readonly key: string
+  readonly session: Session
+  readonly path: string
+  readonly temp: string | undefined
+  readonly sinceMs: number
+}
+
+/** [temp, since, path]: the path is in the key already, unless that is a hash. */
+type IntentValue = readonly [temp: string | null, sinceMs: number, path?: string]
+/** The holder of a path's exclusive intent. */
+type LockValue = readonly [id: string, temp: string | null, sinceMs: number, path?: string]
+
+/** Longer paths are kept by their hash. */
+const maxPathBytes = 700
+const firstPollMs = 2
+const lastPollMs = 50
+
+/**
+ * Readers-writer locks on paths, in the store: shared intents are `i<path>\0<session>.<number>`, the exclusive one of
+ * a path is `l<path>`. An exclusive intent first takes `l`, which holds off newcomers, then waits until the shared
+ * ones are gone: so it cannot starve. Only waiting costs more than a key in a transaction that is made anyway.
+ */
+export class EmbeddedIntents {
+  readonly #store: EmbeddedStore
+  readonly #sessions: Sessions
+  readonly #waiting = new Map<string, Set<() => void>>()
+  #count = 0
+
+  constructor(store: EmbeddedStore, sessions: Sessions) {
+    this.#store = store
+    this.#sessions = sessions
+  }
+
+  /**
+   * Resolves with the key of the intent; `alongside` is written in the same transaction as the intent itself.
+   * Throws OperationAborted when the path stays taken for `waitMs`.
+   */
+  async begin(
+    path: string,
+    exclusive: boolean,
+    temp: string | undefined,
+    waitMs: number,
+    alongside: () => void,
+  ): Promise<string> {
+    const name = pathName(path)
+    const id = `${this.#sessions.own}.${(this.#count++).toString(36)}`
+    const take = exclusive ? this.#takeLock : this.#takeShared
+    const step = () => take(name, id, temp ?? null, path, alongside)
+    const key = await this.#store.write(step)
+    if (key && !exclusive) return key
+    return this.#wait(name, id, key, step, Date.now() + waitMs, path)
+  }
+
+  /** To be called in a step: a shared intent, unless somebody holds the path. */
+  readonly #takeShared = (
+    name: string,
+    id: string,
+    temp: string | null,
+    path: string,
+    alongside: () => void,
+  ): string | undefined => {
+    const { db } = this.#store
+    const lock = db.get(`l${name}`) as LockValue | undefined
+    if (lock) {
+      if (this.#holds(lock)) return undefined
+      this.#disown(name, lock)
+    }
+    const key = `i${name}\0${id}`
+    db.put(key, intentValue(temp, name, path))
+    alongside()
+    return key
+  }
+
+  /** To be called in a step: the lock of the path, unless somebody has it. Shared intents may still be there. */
+  readonly #takeLock = (
+    name: string,
+    id: string,
+    temp: string | null,
+    path: string,
+    alongside: () => void,
+  ): string | undefined => {
+    const { db } = this.#store
+    const lock = db.get(`l${name}`) as LockValue | undefined
+    if (lock) {
+      if (this.#holds(lock)) return undefined
+      this.#disown(name, lock)
+    }
+    const value: LockValue = [id, ...intentValue(temp, name, path)]
+    db.put(`l${name}`, value)
+    alongside()
+    return `l${name}`
+  }
+
+  /** Waits for whatever is in the way: the lock of another, then (holding the lock oneself) shared intents. */
+  async #wait(
+    name: string,
+    id: string,
+    lockKey: string | undefined,
+    step: () => string | undefined,
+    deadlineMs: number,
+    path: string,
+  ): Promise<string> {
+    let key = lockKey
+    let pauseMs = firstPollMs
+    for (;;) {
+      if (key?.startsWith('i')) return key
+      if (key && !this.#sharedInTheWay(name)) return key
+      const leftMs = deadlineMs - Date.now()
+      if (leftMs <= 0) break
+      await this.#pause(name, Math.min(pauseMs, leftMs))
+      pauseMs = Math.min(pauseMs * 2, lastPollMs)
+      if (key) continue
+      if (this.#lockInTheWay(name)) continue
+      key = await this.#store.write(step)
+    }
+    if (key) await this.#giveUp(key, id)
+    throw new S3Error(
+      'OperationAborted',
+      'Another conditional write, or a long upload, of this key is in progress. Try again.',
+      { details: { Key: path } },
+    )
+  }
+
+  #lockInTheWay(name: string): boolean {
+    this.#store.refresh()
+    const lock = this.#store.db.get(`l${name}`) as LockValue | undefined
+    return lock !== undefined && this.#holds(lock)
+  }
+
+  #sharedInTheWay(name: string): boolean {
+    this.#store.refresh()
+    for (const key of this.#store.db.getKeys({ start: `i${name}\0`, end: `i${name}\x01` })) {
+      if (this.#sessions.isAlive(sessionOf(key.slice(key.lastIndexOf('\0') + 1)))) return true
+    }
+    return false
+  }
+
+  #holds(lock: LockValue): boolean {
+    return this.#sessions.isAlive(sessionOf(lock[0]))
+  }
+
+  /** Keeps what a dead holder announced where `abandoned` finds it, so that the lock can be taken over. */
+  #disown(name: string, [id, ...value]: LockValue): void {
+    this.#store.db.put(`i${name}\0${id}`, value)
+    this.#store.db.remove(`l${name}`)
+  }
+
+  /** Until the path is released in this process, or the time is over (another process may have released it). */
+  #pause(name: string, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(name) ?? new Set()
+      this.#waiting.set(name, waiting)
+      const wake = () => {
+        clearTimeout(timer)
+        waiting.delete(wake)
+        if (waiting.size === 0) this.#waiting.delete(name)
+        resolve()
+      }
+      const timer = setTimeout(wake, ms)
+      waiting.add(wake)
+    })
+  }
+
+  /** Ends an intent of this session, soon; the lock of a path, or what somebody here waits for, at once. */
+  settle(key: string, alongside: (() => void) | undefined): void {
+    const name = nameOf(key)
+    this.#store.writeLater(() => {
+      this.#store.db.remove(key)
+      alongside?.()
+      if (this.#waiting.has(name)) queueMicrotask(() => this.#wake(name))
+    }, key.startsWith('l') || this.#waiting.has(name))
+  }
+
+  #wake(name: string): void {
+    for (const wake of [...(this.#waiting.get(name) ?? [])]) wake()
+  }
+
+  async #giveUp(key: string, id: string): Promise<void> {
+    await this.#store.write(() => {
+      const lock = this.#store.db.get(key) as LockValue | undefined
+      if (lock?.[0] === id) this.#store.db.remove(key)
+    })
+    this.#wake(nameOf(key))
+  }
+
+  /** Intents of sessions that are gone, oldest first. */
+  abandoned(): StoredIntent[] {
+    this.#store.refresh()
+    const found: StoredIntent[] = []
+    const inUse = new Set<Session>()
+    for (const { key, value } of this.#store.db.getRange({ start: 'i', end: 'j' })) {
+      const [temp, sinceMs, path] = value as IntentValue
+      const session = sessionOf(key.slice(key.lastIndexOf('\0') + 1))
+      inUse.add(session)
+      if (this.#sessions.isAlive(session)) continue
+      found.push({ key, session, sinceMs, temp: temp ?? undefined, path: path ?? nameOf(key) })
+    }
+    for (const { key, value } of this.#store.db.getRange({ start: 'l', end: 'm' })) {
+      const [id, temp, sinceMs, path] = value as LockValue
+      const session = sessionOf(id)
+      inUse.add(session)
+      if (this.#sessions.isAlive(session)) continue
+      found.push({ key, session, sinceMs, temp: temp ?? undefined, path: path ?? nameOf(key) })
+    }
+    this.#sessions.tidy(inUse)
+    return found.sort((a, b) => a.sinceMs - b.sinceMs)
+  }
+
+  /** Removes an abandoned intent, unless its place has been taken by a living one meanwhile. */
+  async settleAbandoned({ key, session }: StoredIntent, alongside: (() => void) | undefined): Promise<void> {
+    await this.#store.write(() => {
+      const { db } = this.#store
+      const lock = key.startsWith('l') ? (db.get(key) as LockValue | undefined) : undefined
+      if (!lock || sessionOf(lock[0]) === session) db.remove(key)
+      alongside?.()
+    })
+  }
+}
+
+function pathName(path: string): string {
+  if (Buffer.byteLength(path) <= maxPathBytes) return path
+  return `#${createHash('sha256').update(path).digest('base64url')}`
+}
+
+function nameOf(key: string): string {
+  return key.startsWith('l') ? key.slice(1) : key.slice(1, key.lastIndexOf('\0'))
+}
+
+function sessionOf(id: string): Session {
+  return id.slice(0, id.indexOf('.'))
+}
+
+function intentValue(temp: string | null, name: string, path: string): IntentValue {
+  return name === path ? [temp, Date.now()] : [temp, Date.now(), path]
+}

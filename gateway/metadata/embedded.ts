@@ -1,0 +1,106 @@
+import { statfs } from 'node:fs/promises'
+import { EmbeddedExpiry } from './embedded-expiry.ts'
+import { EmbeddedIntents } from './embedded-intents.ts'
+import { EmbeddedObjects } from './embedded-objects.ts'
+import { Sessions } from './embedded-sessions.ts'
+import { type EmbeddedStore, openEmbeddedStore } from './embedded-store.ts'
+import { EmbeddedUploads } from './embedded-uploads.ts'
+import type { Intent, Metadata } from './metadata.ts'
+import { ownProcessId, type ProcessId } from './process-identity.ts'
+
+/** Records of replaced and removed files stay so long for readers that still hold the file (design §4). */
+const graceMs = 600_000
+const defaultWaitMs = 30_000
+/** NFS and CIFS, by statfs(2): shared mappings and locks are not reliable there. */
+const networkFileSystems: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+])
+
+/**
+ * Metadata on this host's disk (design §5), for `make start` and single-node use. Several processes of one host may
+ * open the same directory; any may be killed at any instruction.
+ * Throws an Error with a sentence for the operator when the directory cannot be used.
+ */
+export async function openEmbeddedMetadata(options: { directory: string; processId?: ProcessId }): Promise<Metadata> {
+  const store = openEmbeddedStore(options.directory)
+  const sessions = new Sessions(store)
+  await sessions.open(options.processId ?? ownProcessId)
+  const expiry = new EmbeddedExpiry(store)
+  const objects = new EmbeddedObjects(store, expiry)
+  const intents = new EmbeddedIntents(store, sessions)
+  const uploads = new EmbeddedUploads(store, expiry)
+
+  return {
+    object: async (id) => objects.get(id),
+    records: async (ids) => objects.records(ids),
+    putTags: (id, tags) => objects.putTags(id, tags),
+    putRecord: (id, record, tags) => store.write(() => objects.put(id, record, tags, false)),
+    expire: (ids, afterMs) =>
+      store.write(() => {
+        for (const id of ids) objects.expire(id, Date.now() + afterMs)
+      }),
+
+    async begin({ path, exclusive, temp, write, durable, waitMs = defaultWaitMs }) {
+      const key = await intents.begin(path, exclusive, temp, waitMs, () => {
+        if (write) objects.put(write.id, write.record, write.tags, true)
+      })
+      if (durable) await store.flush()
+      return {
+        path,
+        temp,
+        async settle(expired) {
+          intents.settle(key, expired === undefined ? undefined : () => objects.expire(expired, Date.now() + graceMs))
+        },
+      }
+    },
+
+    abandoned: async () =>
+      intents.abandoned().map(
+        (intent): Intent => ({
+          path: intent.path,
+          temp: intent.temp,
+          settle: (expired) =>
+            intents.settleAbandoned(
+              intent,
+              expired === undefined ? undefined : () => objects.expire(expired, Date.now() + graceMs),
+            ),
+        }),
+      ),
+
+    markDeleted: (folder, deleted) => objects.markDeleted(folder, deleted),
+    isMarkedDeleted: async (folder) => objects.isMarkedDeleted(folder),
+
+    createUpload: (upload) => uploads.create(upload),
+    upload: async (id) => uploads.get(id),
+    uploads: async (query) => uploads.list(query),
+    replaceUpload: (expected, next) => uploads.replace(expected, next),
+
+    flush: () => store.flush(),
+    check: () => findProblems(store),
+    async close() {
+      expiry.close()
+      await sessions.close()
+      await store.close()
+    },
+  }
+}
+
+async function findProblems({ directory }: EmbeddedStore): Promise<string[]> {
+  const problems: string[] = []
+  const { type, bavail, blocks, bsize } = await statfs(directory)
+  const network = networkFileSystems.get(type)
+  if (network) {
+    problems.push(
+      `The metadata directory ${directory} is on ${network}, where its locks are not reliable. ` +
+        'Name a directory on a local disk in svc.proxy.metadata.directory.',
+    )
+  }
+  if (bavail < blocks * 0.02 || bavail * bsize < 64 * 2 ** 20) {
+    problems.push(
+      `The disk of the metadata directory ${directory} has ${Math.floor((bavail * bsize) / 2 ** 20)} MiB left. Free some space.`,
+    )
+  }
+  return problems
+}
