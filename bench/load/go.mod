@@ -1,0 +1,3 @@
+module s3proxy/bench/load
+
+go 1.24
