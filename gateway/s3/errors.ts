@@ -41,6 +41,7 @@ export const errors = {
   ObjectParentIsFile: [409, 'A parent of this key is an object, so nothing can lie below it. Choose another key.'],
   OperationAborted: [409, 'A conflicting operation is in progress against this resource. Try again.'],
   PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold'],
+  RequestHeaderSectionTooLarge: [400, 'Your request header and query parameters exceed the maximum size of 64 KB.'],
   RequestTimeout: [400, 'Your socket connection to the server was not read from or written to within the timeout.'],
   ServiceUnavailable: [503, 'The service cannot do this at the moment. Please try again.'],
   SlowDown: [503, 'Please reduce your request rate.'],
