@@ -2,7 +2,7 @@ import type { Identity } from '../identity/identity.ts'
 import type { Removed, Target } from '../namespace/namespace.ts'
 import { S3Error } from '../s3/errors.ts'
 import { settle } from './publish.ts'
-import { isFolder, pathOf, type Stores } from './stores.ts'
+import { pathOf, type Stores } from './stores.ts'
 
 /**
  * Removes an object, or with a final slash an empty folder; a missing one is fine. A folder with entries stays and is
@@ -28,9 +28,6 @@ async function removeEntry(stores: Stores, as: Identity, target: Target): Promis
   } finally {
     settle(intent, removed?.outcome === 'removed' ? removed.id : undefined)
   }
-  const gone = removed.outcome === 'removed' && isFolder(target) ? removed.id : undefined
-  if (gone !== undefined && (await stores.metadata.isMarkedDeleted(gone)))
-    await stores.metadata.markDeleted(gone, false)
   return removed
 }
 
