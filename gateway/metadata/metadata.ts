@@ -39,8 +39,8 @@ export interface Metadata {
   createUpload(upload: Upload): Promise<void>
   upload(id: string): Promise<Upload | undefined>
   /**
-   * Uploads of a bucket in order of key (UTF-8 bytes), then upload id; all buckets when `bucket` is undefined.
-   * Completed ones are left out: only `upload` finds them.
+   * Uploads of a bucket in order of key (UTF-8 bytes), then upload id. With `bucket` undefined those of all buckets in
+   * order of id, after `afterId`. Completed ones are left out: only `upload` finds them.
    */
   uploads(query: UploadQuery): Promise<Upload[]>
   /**
