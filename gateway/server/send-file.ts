@@ -1,0 +1,78 @@
+import { read } from 'node:fs'
+import type { Config } from '../config/properties.ts'
+import type { FileBody } from '../s3/reply.ts'
+import { ChunkBuffers, largestChunk } from './chunk-buffers.ts'
+import type { Exchange } from './exchange.ts'
+import type { ReadRate } from './read-rate.ts'
+
+/** More than this counts as this (spec §8). */
+const maxPositionRead = 4 * 2 ** 20
+
+/** Thrown when a file ends before the length that was announced: the connection is closed, never padded. */
+export class FileTruncated extends Error {}
+
+const buffers = new ChunkBuffers()
+
+/**
+ * Streams a range of an open file as the body of an answer, from the descriptor by positional reads. `writeHead` is
+ * called once the first bytes are there, so that a file that cannot be read is still an error document. Resolves when
+ * the client's connection has taken all, or is gone; closes the file in every case. Throws FileTruncated and what
+ * reading threw.
+ */
+export async function sendFile(
+  exchange: Exchange,
+  body: FileBody,
+  writeHead: () => void,
+  config: Config,
+  rate: ReadRate,
+): Promise<void> {
+  const { response, socket } = exchange
+  const transfer = rate.limited ? rate.begin(socket) : undefined
+  // The callback of a write may never come when the connection goes away: its end wakes us too.
+  let wake = () => {}
+  const onClose = () => wake()
+  socket.on('close', onClose)
+  try {
+    const end = body.start + body.length
+    const largest = body.length < Math.min(config.positionReadSize, maxPositionRead) ? maxPositionRead : largestChunk
+    for (let position = body.start; position < end; ) {
+      const wanted = Math.min(end - position, transfer?.chunkSize() ?? largest)
+      const buffer = wanted > largestChunk ? Buffer.allocUnsafeSlow(wanted) : buffers.take(wanted)
+      try {
+        const size = await readAt(body.file.fd, buffer, Math.min(wanted, buffer.length), position)
+        if (size === 0) throw new FileTruncated(`the file ended at byte ${position}, before ${end}`)
+        await transfer?.take(size)
+        if (exchange.gone) return
+        if (position === body.start) writeHead()
+        position += size
+        const chunk = size === buffer.length ? buffer : buffer.subarray(0, size)
+        exchange.sendingSinceMs = performance.now()
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          if (position < end) response.write(chunk, () => resolve())
+          else response.end(chunk, () => resolve())
+        })
+        exchange.sendingSinceMs = 0
+        if (exchange.gone && position < end) return
+        exchange.bytesSent += size
+      } finally {
+        // The kernel may still read from the buffer of a write that was cut off: leave that one to the collector.
+        if (buffer.length <= largestChunk) exchange.gone ? buffers.forget(buffer) : buffers.give(buffer)
+      }
+    }
+    if (body.length === 0) {
+      writeHead()
+      response.end()
+    }
+  } finally {
+    socket.off('close', onClose)
+    transfer?.end()
+    body.file.close()
+  }
+}
+
+function readAt(fd: number, buffer: Buffer, length: number, position: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    read(fd, buffer, 0, length, position, (error, size) => (error ? reject(error) : resolve(size)))
+  })
+}
