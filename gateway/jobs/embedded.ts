@@ -57,6 +57,7 @@ class EmbeddedJobs implements Jobs {
   #pollAtMs = 0
   #pollMs = shortestPollMs
   #closing = false
+  #closed = false
 
   constructor(store: EmbeddedStore, sessions: Sessions) {
     this.#store = store
@@ -178,12 +179,12 @@ class EmbeddedJobs implements Jobs {
     const abort = new AbortController()
     const run: Run = { job, abort, ended: this.#runToEnd(worker, job, abort.signal) }
     worker.running.add(run)
-    const end = () => {
+    run.ended.then((outcome) => {
       worker.running.delete(run)
       this.#wake(`${worker.queue.name}\0${job.id}`)
       if (worker.backlog) this.#pollIn(0)
-    }
-    run.ended.then(end, end)
+      else if (!outcome) this.#pollIn(worker.queue.backoffMs)
+    })
     return run
   }
 
@@ -199,7 +200,7 @@ class EmbeddedJobs implements Jobs {
       if (!signal.aborted && job.attempts + 1 >= queue.attempts) outcome = { error: message }
       step = signal.aborted ? () => this.#table.handBack(queue.name, job) : () => this.#table.fail(queue, job, message)
     }
-    while (!(await this.#written(step))) await new Promise((resolve) => setTimeout(resolve, retryMs))
+    while (!(await this.#written(step)) && !this.#closed) await new Promise((resolve) => setTimeout(resolve, retryMs))
     return outcome
   }
 
@@ -300,6 +301,7 @@ class EmbeddedJobs implements Jobs {
         })
       }
     }
+    this.#closed = true
     for (const name of [...this.#joined.keys()]) this.#wake(name)
     await this.#sessions.close()
     await this.#store.close()
