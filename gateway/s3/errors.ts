@@ -27,6 +27,10 @@ export const errors = {
   InvalidURI: [400, "Couldn't parse the specified URI."],
   KeyTooLongError: [400, 'Your key is too long.'],
   MalformedXML: [400, 'The XML you provided was not well-formed or did not validate against our published schema'],
+  MalformedTrailerError: [
+    400,
+    'The request contained trailing data that was not well-formed or did not conform to our published schema.',
+  ],
   MaxMessageLengthExceeded: [400, 'Your request was too big.'],
   MetadataTooLarge: [400, 'Your metadata headers exceed the maximum allowed metadata size.'],
   MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],
@@ -46,7 +50,7 @@ export const errors = {
   ServiceUnavailable: [503, 'The service cannot do this at the moment. Please try again.'],
   SlowDown: [503, 'Please reduce your request rate.'],
   UnexpectedContent: [400, 'This request does not support content'],
-  XAmzContentChecksumMismatch: [400, 'The provided checksum does not match what we received. Send the request again.'],
+  XAmzContentSHA256Mismatch: [400, "The provided 'x-amz-content-sha256' header does not match what was computed."],
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
 export type ErrorCode = keyof typeof errors
