@@ -13,7 +13,14 @@ import type { ObjectRecord, Tag } from '../s3/object-record.ts'
 export interface Uploads {
   create(as: Identity, target: Target, bucketName: string, upload: NewUpload): Promise<Upload>
   /** All throw NoSuchUpload for an unknown id or one of another key, AccessDenied for another user's. */
-  storePart(as: Identity, target: Target, id: string, part: number, content: IncomingContent): Promise<WrittenObject>
+  storePart(
+    as: Identity,
+    target: Target,
+    id: string,
+    part: number,
+    content: IncomingContent,
+    options?: StoreOptions,
+  ): Promise<WrittenObject>
   copyPart(as: Identity, target: Target, id: string, part: number, source: CopySource): Promise<WrittenObject>
   parts(as: Identity, target: Target, id: string, page: { after: number; limit: number }): Promise<PartPage>
   list(as: Identity, query: UploadQuery): Promise<Upload[]>
@@ -23,7 +30,10 @@ export interface Uploads {
    * the object can take its place (spec §1.4), and the answer is true. Throws AccessDenied for another user's upload.
    */
   displace(as: Identity, target: Target): Promise<boolean>
-  /** Checks list, sizes and permission at once; then `done` settles when the job has run (design §6). */
+  /**
+   * Throws NoSuchUpload and AccessDenied at once. `done` settles when the job has run (design §6): with what was made of
+   * the list, conditions and sizes (checked before there is a job), or the failure.
+   */
   complete(
     as: Identity,
     target: Target,
@@ -37,6 +47,11 @@ export interface NewUpload {
   readonly tags: readonly Tag[]
   readonly checksumAlgorithm: ChecksumAlgorithm | undefined
   readonly checksumType: 'FULL_OBJECT' | 'COMPOSITE' | undefined
+}
+
+export interface StoreOptions {
+  /** As NewObject.stageFirst. */
+  readonly stageFirst?: boolean | undefined
 }
 
 export interface StoredPart {

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import type { Identity } from '../identity/identity.ts'
+import type { Upload } from '../metadata/metadata.ts'
+import type { Target } from '../namespace/namespace.ts'
+import { S3Error } from '../s3/errors.ts'
+import { refuseByCondition } from './completion-condition.ts'
+import { isSameCompletion } from './completion-state.ts'
+import { beingCompleted, findUpload, noSuchUpload } from './find-upload.ts'
+import { completedUpload } from './finished-record.ts'
+import { listedParts } from './part-list.ts'
+import { type CompletionOutcome, type CompletionPayload, completionQueue } from './queues.ts'
+import { storedParts } from './stored-parts.ts'
+import type { Stores } from './stores.ts'
+import type { CompletedUpload, Completion } from './uploads.ts'
+
+/**
+ * Completes an upload by a job (design §6), so that it goes on when the client or this process goes away, and a repeated
+ * request joins it or gets its result. Throws NoSuchUpload and AccessDenied at once; `done` tells of everything else.
+ */
+export async function completeUpload(
+  stores: Stores,
+  as: Identity,
+  target: Target,
+  id: string,
+  completion: Completion,
+): Promise<{ done: Promise<CompletedUpload> }> {
+  const upload = await findUpload(stores, as, target, id)
+  if (upload.state === 'aborting') throw noSuchUpload(id)
+  const name = `${id}-${hashOf(as, completion)}`
+  if (upload.state === 'completed' && !isSameCompletion(upload, name)) throw noSuchUpload(id)
+  const done = finish(stores, as, upload, completion, name)
+  // Whoever waits hears of it; who has gone away does not.
+  done.catch(() => {})
+  return { done }
+}
+
+async function finish(
+  stores: Stores,
+  as: Identity,
+  upload: Upload,
+  completion: Completion,
+  name: string,
+): Promise<CompletedUpload> {
+  if (upload.state === 'completed') return completedUpload(upload.record)
+  if (upload.state !== 'open' && !isSameCompletion(upload, name)) throw beingCompleted()
+  if (upload.state === 'open') await refuseAtOnce(stores, as, upload, completion)
+  // A failed completion opens the upload again with another version: a new request is a new job, not the old result.
+  const job = upload.state === 'open' ? `${name}-${upload.version}` : (upload.completion ?? name)
+  const user = as.authenticated ? as.name : null
+  const outcome = await run(stores, { upload: upload.id, user, job, completion })
+  if ('completed' in outcome) return outcome.completed
+  const { code, message, details } = outcome.refused
+  throw new S3Error(code, message, { details })
+}
+
+async function run(stores: Stores, payload: CompletionPayload): Promise<CompletionOutcome> {
+  try {
+    return await stores.jobs.run(completionQueue(stores.config), payload.job, payload)
+  } catch (error) {
+    if (error instanceof S3Error) throw error
+    throw new S3Error('InternalError', undefined, { cause: error })
+  }
+}
+
+/** What can be refused before there is a job: the list, sizes and conditions as they are now. */
+async function refuseAtOnce(stores: Stores, as: Identity, upload: Upload, completion: Completion): Promise<void> {
+  const stored = await storedParts(stores, as, upload, completion)
+  listedParts(upload, completion, stored, stores.config.minPartSize)
+  await refuseByCondition(stores, as, upload, completion)
+}
+
+/** Names a completion by who asks for what: the same request again is the same completion. */
+function hashOf(as: Identity, completion: Completion): string {
+  return createHash('sha256')
+    .update(JSON.stringify([as.name, completion]))
+    .digest('hex')
+    .slice(0, 32)
+}

@@ -1,0 +1,104 @@
+import type { Identity } from '../identity/identity.ts'
+import type { Upload } from '../metadata/metadata.ts'
+import type { FileId, Staged, Target } from '../namespace/namespace.ts'
+import type { Condition } from '../objects/objects.ts'
+import { S3Error } from '../s3/errors.ts'
+import { conditionOf } from './completion-condition.ts'
+import { completed, giveBack } from './completion-state.ts'
+import type { CompletionJob } from './queues.ts'
+import type { Stores } from './stores.ts'
+
+/**
+ * Makes the assembled file the object, once: its temporary name is renamed, and when that name is gone it has happened
+ * (in a run that died, or in another that is still alive). What replaced the object since then stays.
+ * A refusal (a condition, a folder in the way, a lost permission) opens the upload again; after any other failure it
+ * stays assembled, because the rename may still take place.
+ */
+export async function publishUpload(
+  stores: Stores,
+  as: Identity,
+  job: CompletionJob,
+  upload: Upload,
+  staged?: Staged,
+): Promise<Upload> {
+  const target = { bucket: upload.bucket, key: upload.key }
+  const file = fileOf(upload)
+  const found = staged ?? (await stores.namespace.restage(as, file.temp, target, file.id))
+  if (found !== undefined) {
+    try {
+      await publish(stores, as, job, upload, found)
+    } catch (error) {
+      if (!(error instanceof S3Error) || error.status >= 500) throw error
+      if ((await stores.namespace.restage(as, file.temp, target, file.id)) !== undefined) {
+        await giveBack(stores, upload)
+        throw error
+      }
+    }
+  }
+  return completed(stores, upload)
+}
+
+async function publish(
+  stores: Stores,
+  as: Identity,
+  job: CompletionJob,
+  upload: Upload,
+  staged: Staged,
+): Promise<void> {
+  const target = { bucket: upload.bucket, key: upload.key }
+  const { id } = fileOf(upload)
+  const { condition, ifAbsent } = conditionOf(job.completion)
+  const size = (upload.record.parts ?? []).reduce((sum, part) => sum + part, 0)
+  const file = { id, size, modifiedMs: Date.now(), digests: new Map() }
+  await stores.objects.publish(as, target, once(stores, as, target, staged, upload), file, {
+    record: upload.record,
+    tags: upload.tags,
+    condition: condition === undefined ? undefined : unlessItself(id, condition),
+    ifAbsent,
+  })
+}
+
+/**
+ * The staged file as the one write path of objects may use it. Its name is known to the upload's record, not to an
+ * intent, and is not removed on a failure: a later run decides by it whether the object has been published.
+ */
+function once(stores: Stores, as: Identity, target: Target, staged: Staged, upload: Upload): Staged {
+  const { temp, id } = fileOf(upload)
+  return {
+    temp: undefined,
+    write: (bytes) => staged.write(bytes),
+    finish: (options) => staged.finish(options),
+    async publish(options) {
+      try {
+        return await staged.publish(options)
+      } catch (error) {
+        if (!(await isPublished(stores, as, target, temp, id))) throw error
+        await stores.namespace.collect([temp])
+        return { replaced: undefined }
+      }
+    },
+    discard: async () => {},
+  }
+}
+
+async function isPublished(stores: Stores, as: Identity, target: Target, temp: string, id: FileId): Promise<boolean> {
+  try {
+    // With a hard link instead of a rename both names are there for a moment.
+    if ((await stores.namespace.stat(as, target)).id === id) return true
+  } catch (error) {
+    if (!(error instanceof S3Error) || error.status >= 500) throw error
+  }
+  return (await stores.namespace.restage(as, temp, target, id)) === undefined
+}
+
+/** A condition that does not turn against the very object it has let through, in another run. */
+function unlessItself(id: FileId, condition: Condition): Condition {
+  return (current) => {
+    if (current?.entry.id !== id) condition(current)
+  }
+}
+
+function fileOf(upload: Upload): NonNullable<Upload['assembled']> {
+  if (upload.assembled === undefined) throw new Error(`the upload ${upload.id} has no assembled file`)
+  return upload.assembled
+}
