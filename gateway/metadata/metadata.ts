@@ -97,7 +97,10 @@ export interface Upload {
   readonly tags: readonly Tag[]
   readonly checksumAlgorithm?: 'CRC32' | 'CRC32C' | 'CRC64NVME' | 'SHA1' | 'SHA256' | undefined
   readonly checksumType?: 'FULL_OBJECT' | 'COMPOSITE' | undefined
-  /** open → completing → assembled → completed (kept an hour for repeated requests), or aborting → removed. */
+  /**
+   * open → completing → assembled → completed, or aborting → removed. A completed one is kept an hour for repeated
+   * requests; then the store drops it.
+   */
   readonly state: 'open' | 'completing' | 'assembled' | 'completed' | 'aborting'
   /** Which completion (hash of user, part list, conditions) has taken it. */
   readonly completion?: string | undefined

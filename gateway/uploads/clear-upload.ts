@@ -1,12 +1,12 @@
 import type { Identity } from '../identity/identity.ts'
 import type { Upload } from '../metadata/metadata.ts'
 import { directoryOf, isGone } from './find-upload.ts'
-import { cancelCleaning, cleanerQueue, forgetQueue, keepCompletedMs } from './queues.ts'
+import { cancelCleaning, cleanerQueue } from './queues.ts'
 import type { Stores } from './stores.ts'
 
 /**
- * After a completion: the multipart directory goes (what others put into it stays, in a plain folder), and the record
- * stays for an hour. The object is there, so a failure here is not the client's: the cleaner tries again.
+ * After a completion: the multipart directory goes (what others put into it stays, in a plain folder). The object is
+ * there, so a failure here is not the client's: the cleaner tries again.
  */
 export async function clearUpload(stores: Stores, as: Identity, upload: Upload): Promise<void> {
   await Promise.all([
@@ -15,7 +15,6 @@ export async function clearUpload(stores: Stores, as: Identity, upload: Upload):
       await stores.jobs.schedule(cleanerQueue(stores.config), `${upload.id}-parts`, { upload: upload.id }, 0)
     }),
     cancelCleaning(stores, upload.id),
-    stores.jobs.schedule(forgetQueue(), upload.id, { upload: upload.id }, keepCompletedMs),
   ])
 }
 
@@ -25,10 +24,4 @@ export async function removeStoredParts(stores: Stores, as: Identity, upload: Up
   } catch (error) {
     if (!isGone(error)) throw error
   }
-}
-
-/** A completed upload after its hour. */
-export async function forgetCompleted(stores: Stores, id: string): Promise<void> {
-  const upload = await stores.metadata.upload(id)
-  if (upload?.state === 'completed') await stores.metadata.replaceUpload(upload, undefined)
 }

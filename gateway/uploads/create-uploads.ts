@@ -1,12 +1,11 @@
 import { abortUpload, displaceUpload } from './abort-upload.ts'
 import { cleanUpload, scanUploads } from './cleaner.ts'
-import { forgetCompleted } from './clear-upload.ts'
 import { completeUpload } from './complete-upload.ts'
 import { runCompletion } from './completion-job.ts'
 import { createUpload } from './create-upload.ts'
 import { listParts } from './list-parts.ts'
 import { listUploads } from './list-uploads.ts'
-import { type CompletionResult, cleanerQueue, completionQueue, forgetQueue } from './queues.ts'
+import { type CompletionResult, cleanerQueue, completionQueue } from './queues.ts'
 import { copyPart, storePart } from './store-part.ts'
 import type { Stores } from './stores.ts'
 import type { Uploads } from './uploads.ts'
@@ -20,10 +19,6 @@ export function createUploads(stores: Stores): Uploads & { scan(): Promise<void>
   jobs.process(completionQueue(config), (job, signal): Promise<CompletionResult> => runCompletion(stores, job, signal))
   jobs.process(cleanerQueue(config), async ({ upload }) => {
     await cleanUpload(stores, upload)
-    return null
-  })
-  jobs.process(forgetQueue(), async ({ upload }) => {
-    await forgetCompleted(stores, upload)
     return null
   })
   return {

@@ -4,8 +4,8 @@ import type { ErrorCode } from '../s3/errors.ts'
 import type { Stores } from './stores.ts'
 import type { CompletedUpload, Completion } from './uploads.ts'
 
-/** How long a completed upload answers a repeated request (design §6). */
-export const keepCompletedMs = 3_600_000
+/** How long a completed upload answers a repeated request (design §6), as the metadata keeps its record. */
+const keepCompletedMs = 3_600_000
 
 /** A completion as a job: everything any process needs to run it. */
 export interface CompletionJob {
@@ -55,11 +55,6 @@ export function cleanerQueue(config: Config): UploadQueue {
     backoffMs: config.cleanerRetryDelayMs,
     keepResultMs: 0,
   }
-}
-
-/** Forgets a completed upload after its hour. */
-export function forgetQueue(): UploadQueue {
-  return { name: 'forget-multipart-upload', concurrency: 1, attempts: 10, backoffMs: 60_000, keepResultMs: 0 }
 }
 
 /** Has the cleaner look at an upload once it is old enough. */

@@ -76,7 +76,7 @@ export interface Completion {
   }[]
   /** Conditional headers as sent, since they go into a job: If-Match, If-None-Match. */
   readonly ifMatch?: string | undefined
-  readonly ifNoneMatch?: string | undefined
+  readonly ifNoneMatch?: '*' | undefined
   /** x-amz-mp-object-size. */
   readonly objectSize?: number | undefined
   /** Full-object checksum the client expects, base64 by algorithm in lower case. */
