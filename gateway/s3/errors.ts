@@ -13,6 +13,8 @@ export const errors = {
   EntityTooSmall: [400, 'Your proposed upload is smaller than the minimum allowed size.'],
   /** Ours, as S3 has no folders: the key names a folder of the file system. */
   ExistingObjectIsDirectory: [409, 'A folder exists at this key. Choose another key or delete the folder first.'],
+  /** Ours, as S3 has no folders: the key of a folder names an object. */
+  ExistingObjectIsFile: [409, 'An object exists at the path of this folder. Choose another key or delete it first.'],
   IncompleteBody: [400, 'You did not provide the number of bytes specified by the Content-Length HTTP header.'],
   InternalError: [500, 'We encountered an internal error. Please try again.'],
   InvalidArgument: [400, 'Invalid Argument'],
