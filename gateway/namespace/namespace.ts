@@ -66,8 +66,8 @@ export interface Namespace {
   ): Promise<Staged | undefined>
   /**
    * Takes up again, perhaps in another process, a finished staged file by its name and identity (from `assemble` or
-   * `adopt`); only `publish` and `discard` (which removes it) remain to be called. Undefined when that file is not there
-   * any more: it was published, or removed.
+   * `adopt`); only its end remains to be called. Undefined when that file is not there any more: it was published, or
+   * removed.
    */
   restage(as: Identity, temp: string, target: Target, id: FileId): Promise<Staged | undefined>
   /**
@@ -184,7 +184,7 @@ export interface AssembleOptions {
   readonly signal?: AbortSignal
 }
 
-/** A file that is written but not yet visible. Exactly one of `publish` and `discard` must be called. */
+/** A file that is written but not yet visible. Exactly one of `publish` (if it succeeds), `discard`, `release` ends it. */
 export interface Staged {
   /** Path of the temporary file below the root; undefined while it has no name. */
   readonly temp: string | undefined
@@ -199,6 +199,8 @@ export interface Staged {
   publish(options: { ifAbsent: boolean; sync: boolean }): Promise<Published>
   /** Removes the temporary file. Never throws. */
   discard(): Promise<void>
+  /** Lets go of a named temporary file and leaves it where it is, for `restage`. Never throws. */
+  release(): Promise<void>
 }
 
 export interface StagedFile {
