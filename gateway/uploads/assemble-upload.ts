@@ -7,7 +7,7 @@ import { refuseByCondition } from './completion-condition.ts'
 import { assembled, giveBack, take } from './completion-state.ts'
 import { directoryOf, partOf } from './find-upload.ts'
 import { finishedRecord, neededDigests } from './finished-record.ts'
-import { checkDigests, type ListedPart, listedParts, type StoredPartFile } from './part-list.ts'
+import { checkDigests, type ListedPart, listedParts } from './part-list.ts'
 import type { CompletionJob } from './queues.ts'
 import { readDigests, replaced } from './read-digests.ts'
 import { storedParts } from './stored-parts.ts'
@@ -16,8 +16,6 @@ import { isDurable, type Stores } from './stores.ts'
 export interface AssembledUpload {
   readonly upload: Upload
   readonly staged: Staged
-  /** After a refusal to publish: gives a part that was adopted its record back, as it has a new identity. */
-  restore(): Promise<void>
 }
 
 /**
@@ -45,13 +43,12 @@ export async function assembleUpload(
     checkDigests(taken, completion, parts)
     const record = finishedRecord(taken, completion, parts)
     await refuseByCondition(stores, as, taken, completion)
-    const stage = () => stageParts(stores, as, taken, target, parts, stored, { temp, signal })
-    const { staged, file, restore } = await displacing(stores, as, target, stage)
+    const stage = () => stageParts(stores, as, taken, target, parts, { temp, signal })
+    const { staged, file } = await displacing(stores, as, target, stage)
     try {
-      return { upload: await assembled(stores, taken, { temp, id: file.id }, record), staged, restore }
+      return { upload: await assembled(stores, taken, { temp, id: file.id }, record), staged }
     } catch (error) {
       await staged.discard()
-      await restore()
       throw error
     }
   } catch (error) {
@@ -71,7 +68,8 @@ async function displacing<T>(stores: Stores, as: Identity, target: Target, stage
   }
 }
 
-interface StagedParts extends Pick<AssembledUpload, 'staged' | 'restore'> {
+interface StagedParts {
+  readonly staged: Staged
   readonly file: StagedFile
 }
 
@@ -82,51 +80,37 @@ async function stageParts(
   upload: Upload,
   target: Target,
   parts: readonly ListedPart[],
-  stored: readonly StoredPartFile[],
   options: { temp: string; signal: AbortSignal },
 ): Promise<StagedParts> {
-  const [only] = parts
-  const adopted =
-    parts.length === 1 && only ? await adoptPart(stores, as, upload, target, only, stored, options.temp) : undefined
-  if (adopted !== undefined) return adopted
+  const sync = isDurable(stores.config)
+  const adopted = await adoptOnly(stores, as, upload, target, parts, options.temp)
+  if (adopted !== undefined) return finishing(adopted, () => adopted.finish({ sync }))
   const sources = parts.map(({ number }) => partOf(upload, number))
   const staged = await stores.namespace.assemble(as, sources, target, options)
   return finishing(staged, async () => {
-    const file = await staged.finish({ sync: isDurable(stores.config) })
+    const file = await staged.finish({ sync })
     await refuseReplaced(stores, as, upload, parts)
-    return { staged, file, restore: async () => {} }
+    return file
   })
 }
 
-async function adoptPart(
+async function adoptOnly(
   stores: Stores,
   as: Identity,
   upload: Upload,
   target: Target,
-  part: ListedPart,
-  stored: readonly StoredPartFile[],
+  parts: readonly ListedPart[],
   temp: string,
-): Promise<StagedParts | undefined> {
-  const source = partOf(upload, part.number)
-  const staged = await stores.namespace.adopt(as, source, target, { temp, expected: part.entry.id })
-  if (staged === undefined) return undefined
-  return finishing(staged, async () => {
-    const file = await staged.finish({ sync: isDurable(stores.config) })
-    const record = stored.find(({ number }) => number === part.number)?.record
-    return {
-      staged,
-      file,
-      async restore() {
-        if (record === undefined) return
-        await stores.namespace.renew(as, source, file.id, (id) => stores.metadata.putRecord(id, record, []))
-      },
-    }
-  })
+): Promise<Staged | undefined> {
+  const [part] = parts
+  if (part === undefined || parts.length > 1) return undefined
+  const options = { temp, expected: part.entry.id }
+  return stores.namespace.adopt(as, partOf(upload, part.number), target, options)
 }
 
-async function finishing(staged: Staged, finish: () => Promise<StagedParts>): Promise<StagedParts> {
+async function finishing(staged: Staged, finish: () => Promise<StagedFile>): Promise<StagedParts> {
   try {
-    return await finish()
+    return { staged, file: await finish() }
   } catch (error) {
     await staged.discard()
     throw error

@@ -1,6 +1,5 @@
 import type { Identity } from '../identity/identity.ts'
 import type { Upload } from '../metadata/metadata.ts'
-import { S3Error } from '../s3/errors.ts'
 import { assembleUpload } from './assemble-upload.ts'
 import { clearUpload } from './clear-upload.ts'
 import { isSameCompletion } from './completion-state.ts'
@@ -8,6 +7,7 @@ import { beingCompleted, isOver, noSuchUpload } from './find-upload.ts'
 import { completedUpload } from './finished-record.ts'
 import { publishUpload } from './publish-upload.ts'
 import type { CompletionJob, CompletionOutcome } from './queues.ts'
+import { isRefusal } from './refusal.ts'
 import type { Stores } from './stores.ts'
 import type { CompletedUpload } from './uploads.ts'
 
@@ -27,7 +27,7 @@ export async function runCompletion(
       if (completed !== undefined) return { completed }
     }
   } catch (error) {
-    if (error instanceof S3Error && error.status < 500) {
+    if (isRefusal(error)) {
       return { refused: { code: error.code, message: error.message, details: error.details } }
     }
     if (!signal.aborted) stores.report(`The completion of the multipart upload ${job.upload} failed.`, error)
@@ -49,12 +49,7 @@ async function advance(
   if (upload.state === 'assembled') return finish(stores, as, await publishUpload(stores, as, job, upload))
   const assembled = await assembleUpload(stores, as, job, upload, signal)
   if (assembled === undefined) return undefined
-  try {
-    return await finish(stores, as, await publishUpload(stores, as, job, assembled.upload, assembled.staged))
-  } catch (error) {
-    if (error instanceof S3Error && error.status < 500) await assembled.restore()
-    throw error
-  }
+  return finish(stores, as, await publishUpload(stores, as, job, assembled.upload, assembled.staged))
 }
 
 function isOwn(upload: Upload, job: CompletionJob): boolean {

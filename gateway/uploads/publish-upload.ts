@@ -2,11 +2,13 @@ import type { Identity } from '../identity/identity.ts'
 import type { Upload } from '../metadata/metadata.ts'
 import type { FileId, Staged, Target } from '../namespace/namespace.ts'
 import type { Condition } from '../objects/objects.ts'
-import { S3Error } from '../s3/errors.ts'
 import { conditionOf } from './completion-condition.ts'
 import { completed, giveBack } from './completion-state.ts'
 import type { CompletionJob } from './queues.ts'
+import { isRefusal } from './refusal.ts'
 import type { Stores } from './stores.ts'
+
+type AssembledFile = NonNullable<Upload['assembled']>
 
 /**
  * Makes the assembled file the object, once: its temporary name is renamed, and when that name is gone it has happened
@@ -28,9 +30,9 @@ export async function publishUpload(
     try {
       await publish(stores, as, job, upload, found)
     } catch (error) {
-      if (!(error instanceof S3Error) || error.status >= 500) throw error
-      if ((await stores.namespace.restage(as, file.temp, target, file.id)) !== undefined) {
-        await giveBack(stores, upload)
+      await found.release()
+      if (!isRefusal(error) || (await isThere(stores, as, target, file))) {
+        if (isRefusal(error)) await giveBack(stores, upload)
         throw error
       }
     }
@@ -46,11 +48,12 @@ async function publish(
   staged: Staged,
 ): Promise<void> {
   const target = { bucket: upload.bucket, key: upload.key }
-  const { id } = fileOf(upload)
+  const assembled = fileOf(upload)
+  const { id } = assembled
   const { condition, ifAbsent } = conditionOf(job.completion)
   const size = (upload.record.parts ?? []).reduce((sum, part) => sum + part, 0)
   const file = { id, size, modifiedMs: Date.now(), digests: new Map() }
-  await stores.objects.publish(as, target, once(stores, as, target, staged, upload), file, {
+  await stores.objects.publish(as, target, once(stores, as, target, staged, assembled), file, {
     record: upload.record,
     tags: upload.tags,
     condition: condition === undefined ? undefined : unlessItself(id, condition),
@@ -62,8 +65,7 @@ async function publish(
  * The staged file as the one write path of objects may use it. Its name is known to the upload's record, not to an
  * intent, and is not removed on a failure: a later run decides by it whether the object has been published.
  */
-function once(stores: Stores, as: Identity, target: Target, staged: Staged, upload: Upload): Staged {
-  const { temp, id } = fileOf(upload)
+function once(stores: Stores, as: Identity, target: Target, staged: Staged, file: AssembledFile): Staged {
   return {
     temp: undefined,
     write: (bytes) => staged.write(bytes),
@@ -72,23 +74,20 @@ function once(stores: Stores, as: Identity, target: Target, staged: Staged, uplo
       try {
         return await staged.publish(options)
       } catch (error) {
-        if (!(await isPublished(stores, as, target, temp, id))) throw error
-        await stores.namespace.collect([temp])
+        if (!isRefusal(error) || (await isThere(stores, as, target, file))) throw error
         return { replaced: undefined }
       }
     },
     discard: async () => {},
+    release: async () => {},
   }
 }
 
-async function isPublished(stores: Stores, as: Identity, target: Target, temp: string, id: FileId): Promise<boolean> {
-  try {
-    // With a hard link instead of a rename both names are there for a moment.
-    if ((await stores.namespace.stat(as, target)).id === id) return true
-  } catch (error) {
-    if (!(error instanceof S3Error) || error.status >= 500) throw error
-  }
-  return (await stores.namespace.restage(as, temp, target, id)) === undefined
+/** Whether the file still has its temporary name: then it has not been published. */
+async function isThere(stores: Stores, as: Identity, target: Target, file: AssembledFile): Promise<boolean> {
+  const staged = await stores.namespace.restage(as, file.temp, target, file.id)
+  await staged?.release()
+  return staged !== undefined
 }
 
 /** A condition that does not turn against the very object it has let through, in another run. */
@@ -98,7 +97,7 @@ function unlessItself(id: FileId, condition: Condition): Condition {
   }
 }
 
-function fileOf(upload: Upload): NonNullable<Upload['assembled']> {
+function fileOf(upload: Upload): AssembledFile {
   if (upload.assembled === undefined) throw new Error(`the upload ${upload.id} has no assembled file`)
   return upload.assembled
 }

@@ -83,7 +83,7 @@ function withChecksum(content: IncomingContent, algorithm: ChecksumAlgorithm | u
   }
   return {
     length: content.length,
-    digests: [...content.digests, algorithm],
+    digests: content.digests.includes(algorithm) ? content.digests : [...content.digests, algorithm],
     checksumAlgorithm: algorithm,
     bytes: () => content.bytes(),
     verify: (computed, size) => content.verify(computed, size),
