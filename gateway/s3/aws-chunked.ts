@@ -84,7 +84,7 @@ function createLineReader() {
       }
       const end = lf < 0 ? buffer.length : lf + 1
       if (begun.length + end - at > longest + (lf < 0 ? 1 : 2)) throw malformed('a line is too long or missing')
-      begun += buffer.latin1Slice(at, end)
+      begun += buffer.toString('latin1', at, end)
       if (lf >= 0) {
         complete = begun.slice(0, -2)
         begun = ''

@@ -39,7 +39,7 @@ const op = {
 } as const
 const noResult = 0x40
 
-export function assembleCrcModule(): Uint8Array<ArrayBuffer> {
+export function assembleCrcModule(): Uint8Array {
   const types = [
     [0x60, ...vector([[i64], [i32]]), ...vector([[i64]])],
     [0x60, ...vector([[i64], [i64], [i64], [i32]]), ...vector([[i64]])],

@@ -16,12 +16,19 @@ interface Kernel {
   multiply(a: bigint, b: bigint, polynomial: bigint, width: number): bigint
 }
 
-let compiled: WebAssembly.Module | undefined
+/** What we use of WebAssembly; TypeScript has its types only together with those of browsers. */
+interface WebAssemblyApi {
+  readonly Module: new (bytes: Uint8Array) => object
+  readonly Instance: new (module: object) => { readonly exports: unknown }
+}
+const { Module, Instance } = (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly
+
+let compiled: object | undefined
 
 /** Makes the tables and the kernel of one polynomial (bit-reflected); each thread makes its own, when first needed. */
 export function createCrc(polynomial: bigint, size: 4 | 8): Crc {
-  compiled ??= new WebAssembly.Module(assembleCrcModule())
-  const kernel = new WebAssembly.Instance(compiled).exports as unknown as Kernel
+  compiled ??= new Module(assembleCrcModule())
+  const kernel = new Instance(compiled).exports as Kernel
   const { buffer } = kernel.memory
   fillTables(new BigUint64Array(buffer, 0, (tableCount * tableBytes) / 8), polynomial)
   const data = new Uint8Array(buffer, dataOffset, dataBytes)
