@@ -52,7 +52,7 @@ export async function answer(exchange: Exchange, options: AnswerOptions, unknown
       await sendReply(exchange, errored(exchange, error, options), config, rate)
     }
   }
-  if (exchange.gone && exchange.status === 0) exchange.aborted = true
+  if (exchange.gone && !exchange.response.writableFinished) exchange.aborted = true
   exchange.endMs = performance.now()
   options.ended(exchange)
 }

@@ -67,7 +67,6 @@ export class Exchange implements S3Request, AccessEntry {
 
   /** The connection went away. */
   close(): void {
-    if (this.endMs === 0) this.aborted = true
     this.body.fail(new S3Error('IncompleteBody', 'The connection was closed before the whole body had arrived.'))
   }
 

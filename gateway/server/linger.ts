@@ -18,7 +18,7 @@ export function closeInPeace(exchange: Exchange, body: string | Buffer): void {
     clearTimeout(idle)
   })
   // The head announces the length, so for the client the answer is complete; `end` would close the connection.
-  if (body.length > 0) response.write(body)
+  if (body.length > 0) response.write(body, () => socket.end())
   else response.flushHeaders()
   message.removeAllListeners('data')
   message.on('data', () => idle.refresh())

@@ -87,14 +87,12 @@ function onClientError(error: NodeJS.ErrnoException, socket: S3Socket): void {
   } else {
     // The request at work is answered; nothing after it can be understood.
     exchange.lastOfConnection = true
-    exchange.body.fail(
-      error.code === 'HPE_INVALID_EOF_STATE'
-        ? new S3Error('IncompleteBody')
-        : new S3Error(
-            'InvalidRequest',
-            'The body is not framed as its headers say. Check Transfer-Encoding and chunks.',
-          ),
-    )
+    if (!exchange.message.complete) exchange.body.fail(bodyError(error))
     if (exchange.response.headersSent) exchange.response.once('finish', () => socket.destroySoon())
   }
+}
+
+function bodyError(error: NodeJS.ErrnoException): S3Error {
+  if (error.code === 'HPE_INVALID_EOF_STATE') return new S3Error('IncompleteBody')
+  return new S3Error('InvalidRequest', 'The body is not framed as its headers say. Check Transfer-Encoding and chunks.')
 }
