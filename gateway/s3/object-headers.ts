@@ -67,8 +67,8 @@ function readUserMetadata(headers: Headers, maxSize: number): Record<string, str
 
 export interface ObjectHeadersOptions {
   readonly record: ObjectRecord
-  /** Bytes of the answer's content: of the range when there is one. Content-Length. */
-  readonly size: number
+  /** Content-Length: bytes of the answer's content, of the range when there is one. Undefined where the server sets it. */
+  readonly size?: number | undefined
   readonly modifiedMs: number
   readonly tagCount: number
   /** Query of the request, for `response-*`. */
@@ -84,11 +84,11 @@ export function objectHeaders(options: ObjectHeadersOptions): Record<string, str
   const { record, overrides } = options
   const headers: Record<string, string> = {
     'Accept-Ranges': 'bytes',
-    'Content-Length': String(options.size),
     'Content-Type': record.contentType ?? 'application/octet-stream',
     ETag: `"${record.etag}"`,
     'Last-Modified': httpDate(options.modifiedMs),
   }
+  if (options.size !== undefined) headers['Content-Length'] = String(options.size)
   if (record.cacheControl !== undefined) headers['Cache-Control'] = record.cacheControl
   if (record.contentDisposition !== undefined) headers['Content-Disposition'] = record.contentDisposition
   if (record.contentEncoding !== undefined) headers['Content-Encoding'] = record.contentEncoding
