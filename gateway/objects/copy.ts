@@ -101,6 +101,7 @@ function finished(object: CopyTarget, record: ObjectRecord, from: ReadObject): F
 }
 
 function refuseOutside(range: ByteRange | undefined, from: ReadObject): void {
-  if (range === undefined || range.start + range.length <= from.entry.size) return
-  throw new S3Error('InvalidRange', `The range of the copy source ends after its ${from.entry.size} bytes.`)
+  const { size } = from.entry
+  if (range === undefined || range.start + range.length <= size) return
+  throw new S3Error('InvalidArgument', `Range specified is not valid for source object of size: ${size}`)
 }

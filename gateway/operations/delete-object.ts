@@ -1,3 +1,4 @@
+import { refuseDeleteConditions } from '../s3/conditions.ts'
 import { targetOf } from './address.ts'
 import { inBucket } from './in-bucket.ts'
 import { operation } from './operation.ts'
@@ -9,7 +10,10 @@ export const DeleteObject = operation({
   pool: 'light',
   effect: 'write',
   summary: 'Removes an object, or with a final slash an empty folder; a missing one is fine.',
-  input: targetOf,
+  input(request) {
+    refuseDeleteConditions(request.headers)
+    return targetOf(request)
+  },
   async run(target, { user, buckets, objects }) {
     await inBucket(buckets, user, target.bucket, undefined, () => objects.remove(user, target))
     return noContent
