@@ -93,7 +93,9 @@ export class RateLimit {
     if (this.#armed || this.#waiters.length === 0) return
     this.#armed = true
     const rate = this.#rate()
-    const untilMs = rate === undefined ? 0 : Math.min(250, Math.max(1, (-this.#tokens * 1000) / rate))
+    let untilMs = 0
+    if (rate === 0) untilMs = 250
+    else if (rate !== undefined) untilMs = Math.min(250, Math.max(1, (-this.#tokens * 1000) / rate))
     this.#clock.after(untilMs, () => {
       this.#armed = false
       this.#serve()

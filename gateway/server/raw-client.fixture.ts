@@ -17,7 +17,7 @@ export class RawClient {
   constructor(port: number) {
     this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
     this.socket.setNoDelay(true)
-    this.socket.on('data', (bytes) => {
+    this.socket.on('data', (bytes: Buffer) => {
       this.#received = Buffer.concat([this.#received, bytes])
       this.#wake()
     })
