@@ -10,10 +10,13 @@ export function mayUse(as: Identity, upload: Upload): boolean {
   return as.superuser || upload.user === as.name
 }
 
-/** The upload of this id and key, in any state. Throws NoSuchUpload, AccessDenied. */
+/** The upload of this id and key, in any state. Throws NoSuchBucket, NoSuchUpload, AccessDenied. */
 export async function findUpload(stores: Stores, as: Identity, target: Target, id: string): Promise<Upload> {
   const upload = await stores.metadata.upload(id)
-  if (upload === undefined || upload.bucket !== target.bucket || upload.key !== target.key) throw noSuchUpload(id)
+  if (upload === undefined || upload.bucket !== target.bucket || upload.key !== target.key) {
+    await stores.namespace.statBucket(as, target.bucket)
+    throw noSuchUpload(id)
+  }
   if (!mayUse(as, upload)) throw new S3Error('AccessDenied', 'The upload belongs to another user.')
   return upload
 }

@@ -63,7 +63,14 @@ export function wantedChecksum(
 ): { algorithm: ChecksumAlgorithm; type: ChecksumType } | undefined {
   const { checksumAlgorithm: declared, checksumType } = upload
   if (declared !== undefined) {
-    return { algorithm: declared, type: checksumType ?? (declared === 'CRC64NVME' ? 'FULL_OBJECT' : 'COMPOSITE') }
+    const type = checksumType ?? (declared === 'CRC64NVME' ? 'FULL_OBJECT' : 'COMPOSITE')
+    if (completion.checksumType !== undefined && completion.checksumType !== type) {
+      throw new S3Error(
+        'InvalidRequest',
+        `The upload was created using the ${type} checksum mode. The complete request must use the same checksum mode.`,
+      )
+    }
+    return { algorithm: declared, type }
   }
   const expected = Object.keys(completion.checksums ?? {}).map(checksumAlgorithm)[0]
   if (expected === undefined) return undefined

@@ -28,6 +28,7 @@ export async function listParts(
       etag: records[n]?.etag ?? foreignEtag(entry.id),
       checksums: records[n]?.checksums ?? {},
     })),
-    truncated: rest.length > shown.length,
+    // A page of none goes nowhere, so nothing is announced after it.
+    truncated: page.limit > 0 && rest.length > shown.length,
   }
 }

@@ -3,21 +3,43 @@ import type { Upload, UploadQuery } from '../metadata/metadata.ts'
 import { S3Error } from '../s3/errors.ts'
 import { directoryOf, forgetUpload, isGone, mayUse } from './find-upload.ts'
 import type { Stores } from './stores.ts'
+import type { UploadListQuery, UploadPage } from './uploads.ts'
 
 /**
- * Uploads that are open (or being completed or aborted), of the acting user; the process user sees everybody's. One
- * whose directory a client of the file system has removed is forgotten on the way. May be fewer than `query.limit` only
- * at the end.
+ * One page of the uploads that are open (or being completed or aborted), rolled up by the delimiter. One whose directory
+ * a client of the file system has removed is forgotten on the way.
  */
-export async function listUploads(stores: Stores, as: Identity, query: UploadQuery): Promise<Upload[]> {
-  const found: Upload[] = []
-  for await (const upload of eachUpload(stores, query)) {
-    if (!mayUse(as, upload) || upload.directoryId === '') continue
-    if (!(await isThere(stores, as, upload))) continue
-    found.push(upload)
-    if (found.length === query.limit) break
+export async function listUploads(stores: Stores, as: Identity, query: UploadListQuery): Promise<UploadPage> {
+  const uploads: Upload[] = []
+  const commonPrefixes: string[] = []
+  let next: UploadPage['next']
+  for await (const upload of visibleUploads(stores, as, query)) {
+    const group = commonPrefix(upload.key, query)
+    // The page before ended with this group, or it is in this page already.
+    if (group !== undefined && (group === query.afterKey || group === commonPrefixes.at(-1))) continue
+    if (uploads.length + commonPrefixes.length === query.limit) return { uploads, commonPrefixes, next }
+    if (group === undefined) {
+      uploads.push(upload)
+      next = { key: upload.key, uploadId: upload.id }
+    } else {
+      commonPrefixes.push(group)
+      next = { key: group, uploadId: '' }
+    }
   }
-  return found
+  return { uploads, commonPrefixes, next: undefined }
+}
+
+async function* visibleUploads(stores: Stores, as: Identity, query: UploadListQuery): AsyncGenerator<Upload> {
+  const { bucket, prefix, afterKey, afterId, limit } = query
+  const after = afterKey === '' ? {} : { afterKey, ...(afterId !== '' && { afterId }) }
+  for await (const upload of eachUpload(stores, { bucket, prefix, ...after, limit })) {
+    if (mayUse(as, upload) && upload.directoryId !== '' && (await isThere(stores, as, upload))) yield upload
+  }
+}
+
+function commonPrefix(key: string, { prefix, delimiter }: UploadListQuery): string | undefined {
+  const end = delimiter === '' ? -1 : key.indexOf(delimiter, prefix.length)
+  return end < 0 ? undefined : key.slice(0, end + delimiter.length)
 }
 
 /** All that match, in order, read in batches of at least `query.limit`. */

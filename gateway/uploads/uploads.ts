@@ -1,8 +1,8 @@
 import type { Identity } from '../identity/identity.ts'
-import type { Upload, UploadQuery } from '../metadata/metadata.ts'
+import type { Upload } from '../metadata/metadata.ts'
 import type { Target } from '../namespace/namespace.ts'
 import type { CopySource, WrittenObject } from '../objects/objects.ts'
-import type { ChecksumAlgorithm } from '../s3/checksum.ts'
+import type { ChecksumAlgorithm, ChecksumType } from '../s3/checksum.ts'
 import type { IncomingContent } from '../s3/incoming-content.ts'
 import type { ObjectRecord, Tag } from '../s3/object-record.ts'
 
@@ -23,7 +23,8 @@ export interface Uploads {
   ): Promise<WrittenObject>
   copyPart(as: Identity, target: Target, id: string, part: number, source: CopySource): Promise<WrittenObject>
   parts(as: Identity, target: Target, id: string, page: { after: number; limit: number }): Promise<PartPage>
-  list(as: Identity, query: UploadQuery): Promise<Upload[]>
+  /** One page of the uploads that the acting user may see: their own, and all for the process user. */
+  list(as: Identity, query: UploadListQuery): Promise<UploadPage>
   abort(as: Identity, target: Target, id: string): Promise<void>
   /**
    * A PUT of `target` found a folder there. When that is the directory of an open upload, the upload is aborted, so that
@@ -46,7 +47,7 @@ export interface NewUpload {
   readonly record: Omit<ObjectRecord, 'etag'>
   readonly tags: readonly Tag[]
   readonly checksumAlgorithm: ChecksumAlgorithm | undefined
-  readonly checksumType: 'FULL_OBJECT' | 'COMPOSITE' | undefined
+  readonly checksumType: ChecksumType | undefined
 }
 
 export interface StoreOptions {
@@ -68,6 +69,25 @@ export interface PartPage {
   readonly truncated: boolean
 }
 
+export interface UploadListQuery {
+  readonly bucket: string
+  readonly prefix: string
+  /** Any string; '' means none. */
+  readonly delimiter: string
+  /** Only what comes after this key (and, with `afterId`, of this key after this id); '' begins at the start. */
+  readonly afterKey: string
+  readonly afterId: string
+  readonly limit: number
+}
+
+export interface UploadPage {
+  /** By key in byte order, then by time of initiation. */
+  readonly uploads: readonly Upload[]
+  readonly commonPrefixes: readonly string[]
+  /** Last of the page (id '' for a common prefix), to go on after; undefined when the listing is complete. */
+  readonly next: { readonly key: string; readonly uploadId: string } | undefined
+}
+
 export interface Completion {
   readonly parts: readonly {
     readonly number: number
@@ -79,12 +99,13 @@ export interface Completion {
   readonly ifNoneMatch?: '*' | undefined
   /** x-amz-mp-object-size. */
   readonly objectSize?: number | undefined
-  /** Full-object checksum the client expects, base64 by algorithm in lower case. */
+  /** Checksum of the finished object that the client expects, base64 by algorithm in lower case. */
   readonly checksums?: Readonly<Record<string, string>>
+  readonly checksumType?: ChecksumType | undefined
 }
 
 export interface CompletedUpload {
   readonly etag: string
   readonly checksums: Readonly<Record<string, string>>
-  readonly checksumType: 'FULL_OBJECT' | 'COMPOSITE' | undefined
+  readonly checksumType: ChecksumType | undefined
 }

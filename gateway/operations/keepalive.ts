@@ -1,0 +1,46 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { declaration } from '../s3/xml/write.ts'
+
+const firstPauseMs = 1000
+/** However short the interval is set, the answer is no torrent. */
+const shortestPauseMs = 100
+
+/**
+ * The body of an answer that takes long (spec §8): whitespace after one second, then after pauses that double up to
+ * `intervalMs`, then the document. A document that is there within the first second is the whole body; one that fails
+ * within it rejects, as an answer can still be anything then. Later `asDocument` says what a failure looks like.
+ */
+export async function keepalive(
+  document: Promise<string>,
+  intervalMs: number,
+  asDocument: (error: unknown) => string,
+): Promise<string | AsyncIterable<string>> {
+  const early = await within(document, firstPauseMs)
+  return early ?? drip(document.catch(asDocument), intervalMs)
+}
+
+async function* drip(document: Promise<string>, intervalMs: number): AsyncGenerator<string> {
+  const longestPauseMs = Math.max(shortestPauseMs, intervalMs)
+  let pauseMs = firstPauseMs
+  for (;;) {
+    yield ' '
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+    const text = await within(document, pauseMs)
+    if (text === undefined) continue
+    // An XML declaration is one only at the very start.
+    if (text !== '') yield text.startsWith(declaration) ? text.slice(declaration.length) : text
+    return
+  }
+}
+
+/** Undefined when it takes longer. */
+async function within(document: Promise<string>, ms: number): Promise<string | undefined> {
+  const abort = new AbortController()
+  const late = pause(ms, undefined, { signal: abort.signal })
+  try {
+    return await Promise.race([document, late])
+  } finally {
+    abort.abort()
+    late.catch(() => {})
+  }
+}
