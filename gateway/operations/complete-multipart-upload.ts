@@ -30,7 +30,7 @@ export const CompleteMultipartUpload = operation({
     }
   },
   async run({ target, bucket, id, expected }, { request, user, uploads, config }) {
-    const { parts } = readCompletion(await readDocument(request, completionMaxBytes))
+    const { parts } = readCompletion(await readDocument(documentOnly(request), completionMaxBytes))
     const { done } = await uploads.complete(user, target, id, { parts, ...expected })
     const document = done.then((completed) => resultDocument(bucket, target.key, completed))
     if (!config.keepaliveEnabled) return xml(await document)
@@ -69,6 +69,12 @@ function objectSize({ headers }: S3Request): number | undefined {
   if (text === undefined) return undefined
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw new S3Error('InvalidArgument', 'x-amz-mp-object-size must be a whole number of bytes.')
+}
+
+/** Its checksum headers are about the object, not about the document that is sent with them. */
+function documentOnly({ id, method, resource, bucket, key, query, headers, body }: S3Request): S3Request {
+  const own = Object.entries(headers).filter(([name]) => !/^x-amz-(sdk-)?checksum-/.test(name))
+  return { id, method, resource, bucket, key, query, headers: Object.fromEntries(own), body }
 }
 
 /** The checksum that the finished object is to have. */
