@@ -72,8 +72,11 @@ function demand(query: string): { name: string; value: string | undefined } {
     : { name: query.slice(0, equals), value: query.slice(equals + 1) }
 }
 
+/** A sub-resource says what a request is about, other parameters and headers only how: it outweighs one of them. */
 function demands(route: Route): number {
-  return (route.query?.length ?? 0) + (route.header === undefined ? 0 : 1)
+  let sum = route.header === undefined ? 0 : 1
+  for (const query of route.query ?? []) sum += subresources.has(query) ? 2 : 1
+  return sum
 }
 
 function holds<T>(route: Compiled<T>, request: RoutedRequest): boolean {
