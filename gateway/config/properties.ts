@@ -296,6 +296,13 @@ export const properties = {
     '',
     'OTLP/HTTP address for traces, such as http://collector:4318/v1/traces; empty: no traces.',
   ),
+  tracesSamplePercent: count(
+    'svc.proxy.traces.sample.percent',
+    '100',
+    'Percentage of requests that are traced; a request that belongs to a trace already follows its sampling.',
+    { max: 100 },
+  ),
+  tracesKeys: flag('svc.proxy.traces.keys', 'true', 'Write object keys and paths into traces.'),
 } as const satisfies Record<string, Property<unknown>>
 
 /** The effective configuration: one typed field for each property. */

@@ -11,6 +11,7 @@ import type { LineWriter } from '../telemetry/line-writer.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Recorder } from '../telemetry/recorder.ts'
 import { createRequestTelemetry } from '../telemetry/request-telemetry.ts'
+import { openTraces } from '../telemetry/traces.ts'
 import { basePath } from './base-path.ts'
 import type { Member, Ports } from './member.ts'
 import { observeProcess } from './observe.ts'
@@ -50,14 +51,18 @@ export async function startLocalMember(options: LocalMemberOptions): Promise<Loc
     demandChanged === undefined ? () => {} : calmReporter(demandChanged),
   )
   const recorder = new Recorder()
+  const count = createRequestTelemetry(recorder, accessLogFormat(config.accessLog), lines)
+  const traces = await openTraces(config)
   let draining = false
   const answering = {
     services,
     tls,
     rate,
-    trace: undefined,
     draining: () => draining,
-    ended: createRequestTelemetry(recorder, accessLogFormat(config.accessLog), lines),
+    ended(exchange: Exchange) {
+      count(exchange)
+      traces?.ended(exchange)
+    },
     failed: (exchange: Exchange, error: unknown) =>
       log.error({ requestId: exchange.id, operation: exchange.operation, err: error }, 'a request failed'),
   }
@@ -87,6 +92,7 @@ export async function startLocalMember(options: LocalMemberOptions): Promise<Loc
     await Promise.race([Promise.all(closed), pause(config.drainTimeoutMs)])
     for (const server of servers) server.closeAllConnections()
     stopWatchingTls()
+    await Promise.race([traces?.close(), pause(2000)])
     await services.close(Math.max(1000, deadline - performance.now()))
   }
 

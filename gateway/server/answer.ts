@@ -15,8 +15,6 @@ export interface AnswerOptions {
   /** `/api/v1/s3`, or `` for the alias at the root. */
   readonly basePath: string
   readonly rate: ReadRate
-  /** Runs the handling of a request inside its span; undefined without traces. */
-  readonly trace: ((exchange: Exchange, work: () => Promise<Reply>) => Promise<Reply>) | undefined
   /** The process is draining: answers are the last of their connection. */
   readonly draining: () => boolean
   /** Told of every exchange that has ended, for access log and metrics. */
@@ -33,7 +31,6 @@ export async function answer(exchange: Exchange, options: AnswerOptions, unknown
   try {
     address(exchange, options, unknownExpectation)
     if (exchange.method === 'OPTIONS') reply = preflight(exchange, config.corsOrigins)
-    else if (options.trace) reply = await options.trace(exchange, () => handle(exchange, services))
     else reply = await handle(exchange, services)
   } catch (error) {
     reply = errored(exchange, error, options)

@@ -54,7 +54,6 @@ export async function startFakeServer(
     tls: undefined,
     basePath: '/api/v1/s3',
     rate: new ReadRateLimits(config, megabytes, () => {}),
-    trace: undefined,
     draining: () => false,
     ended(exchange) {
       ended.push(exchange)

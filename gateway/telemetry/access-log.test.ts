@@ -15,6 +15,7 @@ const entry: AccessEntry = {
     'user-agent': 'aws-cli/1.46 "quoted"',
     authorization: 'AWS4-HMAC-SHA256 Credential=alice/x, Signature=y',
   },
+  query: new Map(),
   operation: 'PutObject',
   bucket: 'photos',
   key: 'my cat.jpg',

@@ -15,6 +15,8 @@ export interface AccessEntry {
   readonly uri: string
   readonly httpVersion: string
   readonly headers: Readonly<Record<string, string | undefined>>
+  /** Decoded query parameters. */
+  readonly query: ReadonlyMap<string, string>
   /** AWS's name; undefined where none was recognised. */
   readonly operation: string | undefined
   readonly bucket: string | undefined
