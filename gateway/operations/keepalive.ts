@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { declaration } from '../s3/xml/write.ts'
 
 const firstPauseMs = 1000
@@ -34,13 +33,9 @@ async function* drip(document: Promise<string>, intervalMs: number): AsyncGenera
 }
 
 /** Undefined when it takes longer. */
-async function within(document: Promise<string>, ms: number): Promise<string | undefined> {
-  const abort = new AbortController()
-  const late = pause(ms, undefined, { signal: abort.signal })
-  try {
-    return await Promise.race([document, late])
-  } finally {
-    abort.abort()
-    late.catch(() => {})
-  }
+function within(document: Promise<string>, ms: number): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms, undefined)
+    document.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }
