@@ -1,49 +1,16 @@
 #!/usr/bin/env node
-import { parseCommandLine, usage } from './config/command-line.ts'
-import { loadConfig } from './config/load.ts'
-import { printConfig } from './config/print-config.ts'
-import { runGateway } from './process/gateway.ts'
-import { type WorkerStart, workerVariable } from './process/messages.ts'
+import { enableCompileCache } from 'node:module'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 
-const wrongUse = 2
+// Types are stripped and code is compiled once for all starts and processes: 30 MB less memory and half the CPU of a
+// start. The directory is the user's own, since whoever can write to it can run code in the gateway.
+process.env.NODE_COMPILE_CACHE ??= join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 's3proxy', 'code')
+enableCompileCache(process.env.NODE_COMPILE_CACHE)
+// Streaming reads and fsync run on libuv's threads; the default of 4 is soon held up by a slow disk.
+process.env.UV_THREADPOOL_SIZE ??= '16'
 
-async function main(): Promise<number> {
-  const start = process.env[workerVariable]
-  if (start !== undefined) {
-    const { runWorker } = await import('./process/worker.ts')
-    await runWorker(JSON.parse(start) as WorkerStart)
-    return 0
-  }
-  let commandLine: ReturnType<typeof parseCommandLine>
-  try {
-    commandLine = parseCommandLine(process.argv.slice(2))
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${usage}`)
-    return wrongUse
-  }
-  if (commandLine.help) {
-    process.stdout.write(usage)
-    return 0
-  }
-  const sources = { file: commandLine.config, environment: process.env, sets: commandLine.sets }
-  const loaded = loadConfig(sources)
-  if (loaded.mistakes.length > 0) {
-    process.stderr.write(`The configuration is wrong:\n${loaded.mistakes.map((each) => `  ${each}\n`).join('')}`)
-    return wrongUse
-  }
-  if (commandLine.printConfig) {
-    process.stdout.write(printConfig(loaded.settings))
-    return 0
-  }
-  try {
-    await runGateway(loaded, sources, commandLine)
-    return 0
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
-    return 1
-  }
-}
-
-// A worker goes on after this; everything else is over.
-const code = await main()
-if (process.env[workerVariable] === undefined) process.exit(code)
+const { run } = await import('./process/run.ts')
+const { isWorker } = await import('./process/messages.ts')
+const code = await run()
+if (!isWorker) process.exit(code)

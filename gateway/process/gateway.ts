@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { availableParallelism } from 'node:os'
 import type { CommandLine } from '../config/command-line.ts'
 import { applyLive, watchConfig } from '../config/live-config.ts'
@@ -130,6 +131,7 @@ export async function runGateway(loaded: LoadedConfig, sources: Sources, command
   const [state] = await Promise.all(group.members.slice(0, 1).map((member) => member.status()))
   if (commandLine.banner) process.stdout.write(banner(ready(), config, state?.identity ?? 'process'))
   announce()
+  flushCompileCache()
 
   await stopRequested()
   draining = true

@@ -19,6 +19,9 @@ export type ToPrimary =
 /** Name of the environment variable that tells a worker its configuration (JSON of WorkerStart). */
 export const workerVariable = 'S3PROXY_WORKER'
 
+/** This process is a worker of a cluster. */
+export const isWorker = process.env[workerVariable] !== undefined
+
 export interface WorkerStart {
   /** Written values of all properties, so that all workers agree whatever happens to the file meanwhile. */
   readonly settings: readonly LiveSetting[]

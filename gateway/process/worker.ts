@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { loadConfig } from '../config/load.ts'
 import { properties } from '../config/properties.ts'
 import { LineWriter } from '../telemetry/line-writer.ts'
@@ -48,6 +49,7 @@ export async function runWorker(start: WorkerStart): Promise<void> {
       }
     })
     tell({ type: 'started', ports: member.ports })
+    flushCompileCache()
   } catch (error) {
     log.debug({ err: error }, 'start failed')
     tell({ type: 'failed', message: error instanceof Error ? error.message : String(error) })

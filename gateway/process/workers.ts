@@ -39,10 +39,9 @@ export class Workers {
 
   /** Starts all; resolves with where they listen. Rejects with the sentence of the first that cannot start. */
   async start(): Promise<Ports> {
-    // One after the other: the first makes what all share, and a mistake is told once.
-    let ports: Ports | undefined
-    for (let index = 0; index < this.#options.count; index++) ports = await this.#fork()
-    if (ports === undefined) throw new Error('no processes')
+    // The first alone: it makes what all share, and tells of a mistake once.
+    const ports = await this.#fork()
+    await Promise.all(Array.from({ length: this.#options.count - 1 }, () => this.#fork()))
     return ports
   }
 

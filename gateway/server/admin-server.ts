@@ -1,4 +1,5 @@
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
+import { createServer } from './node-http.ts'
 
 export interface AdminOptions {
   /** False when no process answers. */

@@ -1,10 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Config } from '../config/properties.ts'
 import { S3Error } from '../s3/errors.ts'
 import { type AnswerOptions, answer } from './answer.ts'
 import { Exchange } from './exchange.ts'
+import { createServer } from './node-http.ts'
 import { refuse } from './refuse.ts'
 
 /** The exchange a connection is busy with: the latest when requests are pipelined. */
