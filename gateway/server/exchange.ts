@@ -60,6 +60,12 @@ export class Exchange implements S3Request, AccessEntry {
     return this.message.headers as Record<string, string | undefined>
   }
 
+  /** Whether the head says how much body follows, be it none. */
+  get announcesBody(): boolean {
+    const { headers } = this.message
+    return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+  }
+
   /** Nobody is there any more to take the answer. */
   get gone(): boolean {
     return this.socket.destroyed

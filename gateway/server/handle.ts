@@ -27,6 +27,9 @@ export interface Services {
 /** A completion runs as a job that outlives its request: no timeout cuts it. */
 const unbounded = 'CompleteMultipartUpload'
 
+/** Operations whose body is content. Without a length it would be taken for empty, and the object be lost. */
+const contentOperations: ReadonlySet<string> = new Set(['PutObject', 'UploadPart'])
+
 /** The life of one request, from its address to its reply. Throws S3Error, and anything else for a fault of ours. */
 export async function handle(exchange: Exchange, services: Services): Promise<Reply> {
   const operation = services.route(exchange)
@@ -34,6 +37,7 @@ export async function handle(exchange: Exchange, services: Services): Promise<Re
   if (operation.effect === 'write' && services.config.readOnly) {
     throw new S3Error('AccessDenied', 'This gateway is read-only (svc.proxy.readonly).')
   }
+  if (contentOperations.has(operation.name) && !exchange.announcesBody) throw new S3Error('MissingContentLength')
   exchange.identity = await services.users.identify(actingUserName(exchange))
   const slot = await services.admission.enter(operation.pool, operation.name === unbounded)
   exchange.body.slot = slot

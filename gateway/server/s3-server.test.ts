@@ -138,6 +138,13 @@ describe('a request body', () => {
     expect(String((await connection.answer()).body)).toBe('got 11')
   })
 
+  it('of an upload must be announced: 411 MissingContentLength', async () => {
+    const { client } = await start([echo])
+    const { status, body } = await client().request('PUT', `${base}/b/k`).answer()
+    expect(status).toBe(411)
+    expect(String(body)).toContain('<Code>MissingContentLength</Code>')
+  })
+
   it('that the client cuts off is IncompleteBody', async () => {
     const { client, nextEnd } = await start([echo])
     const connection = client()
