@@ -89,7 +89,7 @@ export class JobTable {
     const claimed: Job[] = []
     for (const key of keys) {
       const job = this.find(queue.name, key.slice(queue.name.length + 3 + stampDigits))
-      db.remove(key)
+      this.#store.remove(key)
       if (job?.state === 'waiting') claimed.push(this.#start(queue.name, job))
     }
     return claimed
@@ -106,7 +106,7 @@ export class JobTable {
   /** Step: prolongs the lease of a job; false when it has been lost. */
   renew(queue: string, job: Job): boolean {
     if (!this.#isOwn(queue, job)) return false
-    this.#store.db.put(jobKey(queue, job.id), { ...job, leaseMs: Date.now() + leaseMs })
+    this.#store.put(jobKey(queue, job.id), { ...job, leaseMs: Date.now() + leaseMs })
     return true
   }
 
@@ -142,7 +142,7 @@ export class JobTable {
     const job = this.find(queue, id)
     if (job?.state !== 'waiting') return
     this.#unlist(queue, job)
-    this.#store.db.remove(jobKey(queue, id))
+    this.#store.remove(jobKey(queue, id))
   }
 
   counts(queue: string): JobCounts {
@@ -168,10 +168,10 @@ export class JobTable {
     for (const { key, value } of [...db.getRange({ start: 'jx', end: `jx${stamp(Date.now())}`, limit: 100 })]) {
       const [queue, token] = value as [string, string]
       const job = this.find(queue, key.slice(2 + stampDigits))
-      db.remove(key)
+      this.#store.remove(key)
       if (job?.token !== token) continue
       this.#unlist(queue, job)
-      db.remove(jobKey(queue, job.id))
+      this.#store.remove(jobKey(queue, job.id))
     }
   }
 
@@ -205,31 +205,31 @@ export class JobTable {
       run: (job.run ?? 0) + 1,
       leaseMs: Date.now() + leaseMs,
     }
-    this.#store.db.put(jobKey(queue, job.id), running)
-    this.#store.db.put(`jr${queue}\0${job.id}`, null)
+    this.#store.put(jobKey(queue, job.id), running)
+    this.#store.put(`jr${queue}\0${job.id}`, null)
     return running
   }
 
   #wait(queue: string, job: Job): Job {
-    this.#store.db.put(jobKey(queue, job.id), job)
-    this.#store.db.put(dueKey(queue, job), null)
+    this.#store.put(jobKey(queue, job.id), job)
+    this.#store.put(dueKey(queue, job), null)
     return job
   }
 
   #bury(queue: string, job: Job): void {
-    this.#store.db.put(`jf${queue}\0${job.id}`, null)
+    this.#store.put(`jf${queue}\0${job.id}`, null)
     this.#keep(queue, job, keepFailedMs)
   }
 
   #keep(queue: string, job: Job, ms: number): void {
-    this.#store.db.put(jobKey(queue, job.id), job)
-    this.#store.db.put(`jx${stamp(Date.now() + ms)}${job.id}`, [queue, job.token])
+    this.#store.put(jobKey(queue, job.id), job)
+    this.#store.put(`jx${stamp(Date.now() + ms)}${job.id}`, [queue, job.token])
   }
 
   #unlist(queue: string, job: Job): void {
-    if (job.state === 'waiting') this.#store.db.remove(dueKey(queue, job))
-    if (job.state === 'running') this.#store.db.remove(`jr${queue}\0${job.id}`)
-    if (job.state === 'failed') this.#store.db.remove(`jf${queue}\0${job.id}`)
+    if (job.state === 'waiting') this.#store.remove(dueKey(queue, job))
+    if (job.state === 'running') this.#store.remove(`jr${queue}\0${job.id}`)
+    if (job.state === 'failed') this.#store.remove(`jf${queue}\0${job.id}`)
   }
 }
 

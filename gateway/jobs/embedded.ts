@@ -20,7 +20,7 @@ const retryMs = 500
  * its jobs; a job begins at once in the process that asked for it when that has a place free.
  */
 export async function openEmbeddedJobs(options: { directory: string; processId?: ProcessId }): Promise<Jobs> {
-  const store = openEmbeddedStore(options.directory)
+  const store = await openEmbeddedStore(options.directory)
   const sessions = new Sessions(store)
   await sessions.open(options.processId ?? ownProcessId)
   return new EmbeddedJobs(store, sessions)

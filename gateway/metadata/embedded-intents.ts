@@ -73,7 +73,7 @@ export class EmbeddedIntents {
       this.#disown(name, lock)
     }
     const key = `i${name}\0${id}`
-    db.put(key, intentValue(temp, name, path))
+    this.#put(key, intentValue(temp, name, path), temp)
     alongside()
     return key
   }
@@ -93,7 +93,7 @@ export class EmbeddedIntents {
       this.#disown(name, lock)
     }
     const value: LockValue = [id, ...intentValue(temp, name, path)]
-    db.put(`l${name}`, value)
+    this.#put(`l${name}`, value, temp)
     alongside()
     return `l${name}`
   }
@@ -148,8 +148,19 @@ export class EmbeddedIntents {
 
   /** Keeps what a dead holder announced where `abandoned` finds it, so that the lock can be taken over. */
   #disown(name: string, [id, ...value]: LockValue): void {
-    this.#store.db.put(`i${name}\0${id}`, value)
-    this.#store.db.remove(`l${name}`)
+    this.#put(`i${name}\0${id}`, value, value[0])
+    this.#remove(`l${name}`, value[0])
+  }
+
+  /** Locks end with the machine; only what names a temporary file must be found afterwards. */
+  #put(key: string, value: IntentValue | LockValue, temp: string | null): void {
+    if (temp === null) this.#store.putVolatile(key, value)
+    else this.#store.put(key, value)
+  }
+
+  #remove(key: string, temp: string | null): void {
+    if (temp === null) this.#store.removeVolatile(key)
+    else this.#store.remove(key)
   }
 
   /** Until the path is released in this process, or the time is over (another process may have released it). */
@@ -169,11 +180,10 @@ export class EmbeddedIntents {
   }
 
   /** Ends an intent of this session, soon; the lock of a path, or what somebody here waits for, at once. */
-  settle(key: string, alongside: (() => void) | undefined): void {
+  settle(key: string, _temp: string | undefined): void {
     const name = nameOf(key)
     this.#store.writeLater(() => {
       this.#store.db.remove(key)
-      alongside?.()
       if (this.#waiting.has(name)) queueMicrotask(() => this.#wake(name))
     }, key.startsWith('l') || this.#waiting.has(name))
   }
@@ -185,7 +195,7 @@ export class EmbeddedIntents {
   async #giveUp(key: string, id: string): Promise<void> {
     await this.#store.write(() => {
       const lock = this.#store.db.get(key) as LockValue | undefined
-      if (lock?.[0] === id) this.#store.db.remove(key)
+      if (lock?.[0] === id) this.#remove(key, lock[1])
     })
     this.#wake(nameOf(key))
   }
@@ -214,12 +224,11 @@ export class EmbeddedIntents {
   }
 
   /** Removes an abandoned intent, unless its place has been taken by a living one meanwhile. */
-  async settleAbandoned({ key, session }: StoredIntent, alongside: (() => void) | undefined): Promise<void> {
+  async settleAbandoned({ key, session, temp }: StoredIntent): Promise<void> {
     await this.#store.write(() => {
       const { db } = this.#store
       const lock = key.startsWith('l') ? (db.get(key) as LockValue | undefined) : undefined
-      if (!lock || sessionOf(lock[0]) === session) db.remove(key)
-      alongside?.()
+      if (!lock || sessionOf(lock[0]) === session) this.#remove(key, temp ?? null)
     })
   }
 }

@@ -50,32 +50,31 @@ export class EmbeddedObjects {
   /** To be called in a step. */
   put(id: FileId, record: ObjectRecord, tags: readonly Tag[], final: boolean): void {
     const value: RecordValue = final ? [record, 1] : [record]
-    this.#store.db.put(`r${id}`, value)
-    if (tags.length > 0) this.#store.db.put(`t${id}`, tags)
-    else if (!final) this.#store.db.remove(`t${id}`)
+    this.#store.put(`r${id}`, value)
+    if (tags.length > 0) this.#store.put(`t${id}`, tags)
+    else if (!final) this.#store.remove(`t${id}`)
   }
 
   putTags(id: FileId, tags: readonly Tag[]): Promise<void> {
-    const { db } = this.#store
     return this.#store.write(() => {
-      if (tags.length > 0) db.put(`t${id}`, tags)
-      else db.remove(`t${id}`)
+      if (tags.length > 0) this.#store.put(`t${id}`, tags)
+      else this.#store.remove(`t${id}`)
     })
   }
 
-  /** To be called in a step. */
-  expire(id: FileId, dueMs: number): void {
-    const { db } = this.#store
-    this.#expiry.put(`r${id}`, dueMs)
-    if (db.doesExist(`t${id}`)) this.#expiry.put(`t${id}`, dueMs)
-    if (db.doesExist(`d${id}`)) this.#expiry.put(`d${id}`, dueMs)
+  expire(ids: readonly FileId[], dueMs: number): Promise<void> {
+    return this.#store.write(() => this.#expiry.put(ids.flatMap(keysOf), dueMs))
+  }
+
+  /** Like `expire` after the usual grace period, without anything to wait for. */
+  expireLater(id: FileId): void {
+    this.#expiry.collect(keysOf(id))
   }
 
   markDeleted(folder: FileId, deleted: boolean): Promise<void> {
-    const { db } = this.#store
     return this.#store.write(() => {
-      if (deleted) db.put(`d${folder}`, null)
-      else db.remove(`d${folder}`)
+      if (deleted) this.#store.put(`d${folder}`, null)
+      else this.#store.remove(`d${folder}`)
     })
   }
 
@@ -83,6 +82,11 @@ export class EmbeddedObjects {
     this.#store.refresh()
     return this.#store.db.doesExist(`d${folder}`)
   }
+}
+
+/** All that may be kept of a file or folder. */
+function keysOf(id: FileId): string[] {
+  return [`r${id}`, `t${id}`, `d${id}`]
 }
 
 const noTags: readonly Tag[] = Object.freeze([])

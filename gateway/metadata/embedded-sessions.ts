@@ -19,13 +19,13 @@ export class Sessions {
 
   async open(process: ProcessId): Promise<void> {
     await this.#store.write(() => {
-      this.#store.db.put(`s${this.own}`, process)
+      this.#store.putVolatile(`s${this.own}`, process)
     })
   }
 
   async close(): Promise<void> {
     await this.#store.write(() => {
-      this.#store.db.remove(`s${this.own}`)
+      this.#store.removeVolatile(`s${this.own}`)
     })
   }
 
@@ -45,7 +45,7 @@ export class Sessions {
     for (const key of [...db.getKeys({ start: 's', end: 't' })]) {
       const session = key.slice(1)
       if (inUse.has(session) || this.isAlive(session)) continue
-      this.#store.writeLater(() => db.remove(key))
+      this.#store.writeLater(() => this.#store.removeVolatile(key))
       this.#known.delete(session)
     }
   }

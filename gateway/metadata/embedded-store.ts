@@ -1,27 +1,32 @@
-import { accessSync, closeSync, constants, fdatasync, mkdirSync, openSync, realpathSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
 import { S3Error } from '../s3/errors.ts'
+import { type Db, encodeChanges, openFile } from './embedded-file.ts'
+import { Log, type LoggedChange, type LogPosition } from './embedded-log.ts'
+import { positionKey, recover } from './embedded-recovery.ts'
+import { takeSnapshot } from './embedded-snapshot.ts'
 
 /**
- * The one file in which the embedded drivers (metadata and jobs) keep their state: an LMDB environment that every
- * process of the host may open at once. All work on it is synchronous and short:
+ * Where the embedded drivers (metadata and jobs) keep their state: an LMDB environment that every process of the host may
+ * open at once. All work on it is synchronous and short:
  *
  * - Reads cost about a microsecond and see what any process has committed before.
- * - Writes of one turn of the event loop go into one transaction on the main thread (10–60 µs, however many they are).
- *   lmdb's own asynchronous writes were measured against this: they wait for an fsync in every batch, which costs
- *   3.6 ms a write at concurrency 8, and block libuv's threads meanwhile.
- * - A commit survives the kill of every process at once; `flush` makes it survive the loss of the machine.
+ * - Writes of one turn of the event loop go into one transaction on the main thread (some ten microseconds, however many
+ *   they are). lmdb's own asynchronous writes were measured against this: they wait for an fsync in every batch, which
+ *   costs 3.6 ms a write at concurrency 8, and block libuv's threads meanwhile (docs/decisions).
+ * - A commit survives the kill of every process at once. `flush` makes it survive the loss of the machine too; without,
+ *   that takes some seconds. What survives is always what was committed up to some moment, never a mixture.
  */
 export interface EmbeddedStore {
   readonly directory: string
-  /** Reads, and inside a step of `write` also writes. Keys are strings, compared by their UTF-8 bytes. */
+  /** For reading only. Keys are compared by their UTF-8 bytes. */
   readonly db: Db
   /** Makes the reads that follow see the newest commit of any process, not the one of the turn's first read. */
   refresh(): void
   /**
    * Runs `step` in the next transaction and resolves with its result once that is committed. A step must do all its
-   * checks before its first write: when it throws, only its own promise fails and the others are committed.
+   * checks before its first change: when it throws, only its own promise fails and the others are committed. It may be
+   * run more than once until then, so it must not touch anything but the store.
    */
   write<T>(step: () => T): Promise<T>
   /**
@@ -29,41 +34,49 @@ export interface EmbeddedStore {
    * `soon`, at the end of this turn). While the disk is full it is kept and tried again.
    */
   writeLater(step: () => void, soon?: boolean): void
+  /** Changes, in a step. */
+  put(key: string, value: unknown): void
+  remove(key: string): void
+  /** Changes, in a step, that mean nothing once the machine is lost: they need not be logged. */
+  putVolatile(key: string, value: unknown): void
+  removeVolatile(key: string): void
   /** Resolves when everything committed so far is on stable storage; calls that come together share the work. */
   flush(): Promise<void>
   /** Commits what is queued and lets go; the last one to close in this process closes the file. */
   close(): Promise<void>
 }
 
-export type Db = RootDatabase<unknown, string>
-
 /** Longest key in bytes; lmdb's own limit is 1,978. */
 export const maxKeyBytes = 1900
 
-/** Only address space: the file grows as needed. */
-const mapBytes = 64 * 2 ** 30
 /** How long a write that nobody waits for may stay in memory. */
 const laterMs = 4
 /** Pause before such writes are tried again when the store could not be written. */
 const retryMs = 1000
+/** What nobody flushes is on stable storage after so long. */
+const flushEveryMs = 2000
+/** A log of this size is followed by a snapshot of the store; a large store, by one when the log is half as large. */
+const leastLogBytes = 64 * 2 ** 20
 /** lmdb's NO_SYNC_FLUSH and SYNCHRONOUS_COMMIT: the commit is done on return and does not wait for the disk. */
 const commitFlags: number = 0x10002
 
-const stores = new Map<string, { store: OpenStore; users: number }>()
+/** Stores open in this process, by directory. */
+const stores = new Map<string, { store: Promise<OpenStore>; users: number }>()
 
 /**
  * Opens the store in `directory` (made when missing); opening it again in the same process shares it.
  * Throws an Error with a sentence for the operator when the directory cannot be used.
  */
-export function openEmbeddedStore(directory: string): EmbeddedStore {
+export async function openEmbeddedStore(directory: string): Promise<EmbeddedStore> {
   const place = prepareDirectory(directory)
   const known = stores.get(place)
   if (known) {
     known.users++
     return known.store
   }
-  const store = new OpenStore(place, () => release(place))
+  const store = recover(place).then(() => new OpenStore(place, () => release(place)))
   stores.set(place, { store, users: 1 })
+  store.catch(() => stores.delete(place))
   return store
 }
 
@@ -100,32 +113,22 @@ class OpenStore implements EmbeddedStore {
   readonly directory: string
   readonly db: Db
   readonly #release: () => boolean
-  /** The data file once more, for fdatasync off the event loop. */
-  readonly #file: number
+  readonly #log: Log
+  #changes: LoggedChange[] = []
   #queue: Pending[] = []
   #immediate: NodeJS.Immediate | undefined
   #timer: NodeJS.Timeout | undefined
   #flushing: Promise<void> | undefined
   #nextFlush: Promise<void> | undefined
+  #flushTimer: NodeJS.Timeout | undefined
+  #snapshot: Promise<void> | undefined
   #closed = false
 
   constructor(directory: string, release: () => boolean) {
     this.directory = directory
     this.#release = release
-    const path = join(directory, 'store.mdb')
-    const options: RootDatabaseOptionsWithPath & { permissionsMode: number } = {
-      path,
-      encoding: 'msgpack',
-      keyEncoder,
-      mapSize: mapBytes,
-      maxReaders: 1024,
-      noSync: true,
-      overlappingSync: false,
-      noMemInit: true,
-      permissionsMode: 0o600,
-    }
-    this.db = open<unknown, string>(options)
-    this.#file = openSync(path, 'r+')
+    this.db = openFile(join(directory, 'store.mdb'))
+    this.#log = new Log(directory)
   }
 
   refresh(): void {
@@ -147,6 +150,24 @@ class OpenStore implements EmbeddedStore {
     else if (!this.#immediate) this.#timer ??= setTimeout(this.#commit, laterMs).unref()
   }
 
+  put(key: string, value: unknown): void {
+    this.db.put(key, value)
+    this.#changes.push([key, value])
+  }
+
+  remove(key: string): void {
+    this.db.remove(key)
+    this.#changes.push([key])
+  }
+
+  putVolatile(key: string, value: unknown): void {
+    this.db.put(key, value)
+  }
+
+  removeVolatile(key: string): void {
+    this.db.remove(key)
+  }
+
   readonly #commit = (): void => {
     clearImmediate(this.#immediate)
     clearTimeout(this.#timer)
@@ -158,11 +179,13 @@ class OpenStore implements EmbeddedStore {
     let culprit: Pending | undefined
     try {
       this.db.transactionSync(() => {
+        this.#changes = []
         for (const pending of batch) {
           culprit = pending
           pending.outcome = attempt(pending.step)
         }
         culprit = undefined
+        if (this.#changes.length > 0) this.#logChanges()
       }, commitFlags)
     } catch (error) {
       const failure = storeError(error)
@@ -184,9 +207,48 @@ class OpenStore implements EmbeddedStore {
     }
   }
 
+  #logChanges(): void {
+    const position = this.db.get(positionKey) as LogPosition
+    const next = this.#log.append(position, encodeChanges(this.db, this.#changes))
+    this.db.put(positionKey, next)
+    this.#flushTimer ??= setTimeout(() => this.#flushByAndBy(next), flushEveryMs).unref()
+  }
+
+  #flushByAndBy([log, bytes]: LogPosition): void {
+    this.#flushTimer = undefined
+    // Failures are told to those who wait for safety; the next commit tries again.
+    this.flush().catch(() => {})
+    if (bytes > leastLogBytes && bytes > this.#size() / 2) this.#snapshot ??= this.#rotate(log)
+  }
+
+  #size(): number {
+    const { lastPageNumber, pageSize } = this.db.getStats() as { lastPageNumber: number; pageSize: number }
+    return lastPageNumber * pageSize
+  }
+
+  /** Begins a new log, unless another process did, and replaces the old ones by a snapshot. */
+  async #rotate(log: number): Promise<void> {
+    try {
+      await this.flush()
+      const next = await this.write(() => {
+        const position = this.db.get(positionKey) as LogPosition
+        if (position[0] !== log) return undefined
+        const begun = this.#log.rotate(position)
+        this.db.put(positionKey, begun)
+        return begun[0]
+      })
+      if (next !== undefined) await takeSnapshot(this.directory, this.db, next)
+    } catch {
+      // No room, most likely: the logs stay, and the next attempt follows when this one has grown again.
+    } finally {
+      this.#snapshot = undefined
+    }
+  }
+
   flush(): Promise<void> {
+    this.#commit()
     if (!this.#flushing) return this.#startFlush()
-    // What was committed after the running one began needs another; all who come meanwhile share that.
+    // The running one may have begun before the newest commit; all who come meanwhile share the next.
     this.#nextFlush ??= this.#flushing.then(
       () => this.#startFlush(),
       () => this.#startFlush(),
@@ -196,24 +258,27 @@ class OpenStore implements EmbeddedStore {
 
   #startFlush(): Promise<void> {
     this.#nextFlush = undefined
-    this.#commit()
-    this.#flushing = new Promise<void>((resolve, reject) => {
-      fdatasync(this.#file, (error) => {
-        this.#flushing = undefined
-        if (error) reject(storeError(error))
-        else resolve()
+    this.#flushing = this.#log
+      .sync()
+      .catch((error) => {
+        throw storeError(error)
       })
-    })
+      .finally(() => {
+        this.#flushing = undefined
+      })
     return this.#flushing
   }
 
   async close(): Promise<void> {
-    this.#commit()
+    const isLast = this.#release()
     await this.flush()
-    if (!this.#release()) return
+    if (!isLast) return
     this.#closed = true
+    clearTimeout(this.#timer)
+    clearTimeout(this.#flushTimer)
+    await this.#snapshot
+    await this.#log.close()
     await this.db.close()
-    closeSync(this.#file)
   }
 }
 
@@ -244,11 +309,4 @@ function storeError(error: unknown): S3Error {
         cause: new Error(`metadata store: ${message}`, { cause: error }),
         headers: { 'Retry-After': '1' },
       })
-}
-
-/** Strings go straight into lmdb's key buffer, without a Buffer of their own. */
-const keyEncoder = {
-  writeKey: (key: string, target: Buffer, start: number): number => start + target.write(key, start, 'utf8'),
-  readKey: (source: Buffer, start: number, end: number): string =>
-    Buffer.from(source.buffer, source.byteOffset + start, end - start).toString('utf8'),
 }

@@ -20,8 +20,8 @@ export class EmbeddedUploads {
 
   create(upload: Upload): Promise<void> {
     return this.#store.write(() => {
-      this.#store.db.put(`u${upload.id}`, upload)
-      this.#store.db.put(indexKey(upload), null)
+      this.#store.put(`u${upload.id}`, upload)
+      this.#store.put(indexKey(upload), null)
     })
   }
 
@@ -68,18 +68,17 @@ export class EmbeddedUploads {
   }
 
   replace(expected: Upload, next: Upload | undefined): Promise<boolean> {
-    const { db } = this.#store
     return this.#store.write(() => {
       const stored = this.#stored(expected.id)
       if (stored?.version !== expected.version) return false
-      if (!next || next.state === 'completed') db.remove(indexKey(stored))
+      if (!next || next.state === 'completed') this.#store.remove(indexKey(stored))
       if (!next) {
-        db.remove(`u${stored.id}`)
+        this.#store.remove(`u${stored.id}`)
         return true
       }
-      db.put(`u${stored.id}`, { ...next, version: expected.version + 1 })
+      this.#store.put(`u${stored.id}`, { ...next, version: expected.version + 1 })
       if (next.state === 'completed') {
-        this.#expiry.put(`u${stored.id}`, (next.completedMs ?? Date.now()) + keepCompletedMs)
+        this.#expiry.put([`u${stored.id}`], (next.completedMs ?? Date.now()) + keepCompletedMs)
       }
       return true
     })

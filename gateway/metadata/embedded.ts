@@ -24,10 +24,10 @@ const networkFileSystems: ReadonlyMap<number, string> = new Map([
  * Throws an Error with a sentence for the operator when the directory cannot be used.
  */
 export async function openEmbeddedMetadata(options: { directory: string; processId?: ProcessId }): Promise<Metadata> {
-  const store = openEmbeddedStore(options.directory)
+  const store = await openEmbeddedStore(options.directory)
   const sessions = new Sessions(store)
   await sessions.open(options.processId ?? ownProcessId)
-  const expiry = new EmbeddedExpiry(store)
+  const expiry = new EmbeddedExpiry(store, graceMs)
   const objects = new EmbeddedObjects(store, expiry)
   const intents = new EmbeddedIntents(store, sessions)
   const uploads = new EmbeddedUploads(store, expiry)
@@ -37,10 +37,7 @@ export async function openEmbeddedMetadata(options: { directory: string; process
     records: async (ids) => objects.records(ids),
     putTags: (id, tags) => objects.putTags(id, tags),
     putRecord: (id, record, tags) => store.write(() => objects.put(id, record, tags, false)),
-    expire: (ids, afterMs) =>
-      store.write(() => {
-        for (const id of ids) objects.expire(id, Date.now() + afterMs)
-      }),
+    expire: (ids, afterMs) => objects.expire(ids, Date.now() + afterMs),
 
     async begin({ path, exclusive, temp, write, durable, waitMs = defaultWaitMs }) {
       const key = await intents.begin(path, exclusive, temp, waitMs, () => {
@@ -51,7 +48,8 @@ export async function openEmbeddedMetadata(options: { directory: string; process
         path,
         temp,
         async settle(expired) {
-          intents.settle(key, expired === undefined ? undefined : () => objects.expire(expired, Date.now() + graceMs))
+          intents.settle(key, temp)
+          if (expired !== undefined) objects.expireLater(expired)
         },
       }
     },
@@ -61,11 +59,10 @@ export async function openEmbeddedMetadata(options: { directory: string; process
         (intent): Intent => ({
           path: intent.path,
           temp: intent.temp,
-          settle: (expired) =>
-            intents.settleAbandoned(
-              intent,
-              expired === undefined ? undefined : () => objects.expire(expired, Date.now() + graceMs),
-            ),
+          async settle(expired) {
+            await intents.settleAbandoned(intent)
+            if (expired !== undefined) objects.expireLater(expired)
+          },
         }),
       ),
 
