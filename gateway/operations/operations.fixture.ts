@@ -36,12 +36,16 @@ const users: Users = {
   nameOf: (uid) => (uid === processUser.uid ? processUser.name : String(uid)),
 }
 
-export async function openOperations(overrides: Partial<Config> = {}): Promise<OperationsFixture> {
-  const fixture = await openFixture(overrides)
+/** Over objects only, or over the objects and uploads given. */
+export async function openOperations(
+  overrides: Partial<Config> = {},
+  own?: Fixture & { readonly uploads: Uploads },
+): Promise<OperationsFixture> {
+  const fixture = own ?? (await openFixture(overrides))
   const route = compileRouter(operations)
   const buckets = createBuckets(fixture)
   // Only what operations on objects ask of uploads; their own tests have the rest.
-  const uploads = { displace: async () => false } as unknown as Uploads
+  const uploads = own?.uploads ?? ({ displace: async () => false } as unknown as Uploads)
 
   async function ask(line: string, { headers = {}, body, as = processUser }: Asked = {}): Promise<Answer> {
     try {
@@ -81,7 +85,11 @@ function bodyOf(content: string | Buffer = ''): RequestBody {
 async function textOf({ body }: Reply): Promise<string> {
   if (body === undefined) return ''
   if (typeof body === 'string' || Buffer.isBuffer(body)) return body.toString()
-  if (!('file' in body)) throw new Error('a stream')
+  if (!('file' in body)) {
+    let text = ''
+    for await (const piece of body) text += piece
+    return text
+  }
   try {
     const bytes = Buffer.alloc(body.length)
     readSync(body.file.fd, bytes, 0, body.length, body.start)

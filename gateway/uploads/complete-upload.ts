@@ -9,6 +9,7 @@ import { beingCompleted, findUpload, noSuchUpload } from './find-upload.ts'
 import { completedUpload } from './finished-record.ts'
 import { listedParts } from './part-list.ts'
 import { type CompletionOutcome, type CompletionPayload, completionQueue } from './queues.ts'
+import { isRefusal } from './refusal.ts'
 import { storedParts } from './stored-parts.ts'
 import type { Stores } from './stores.ts'
 import type { CompletedUpload, Completion } from './uploads.ts'
@@ -29,8 +30,16 @@ export async function completeUpload(
   const name = `${id}-${hashOf(as, completion)}`
   if (upload.state === 'completed' && !isSameCompletion(upload, name)) throw noSuchUpload(id)
   const done = finish(stores, as, upload, completion, name)
-  // Whoever waits hears of it; who has gone away does not.
-  done.catch(() => {})
+  // With keepalive the client is not told of a refusal (spec §7.3); failures of ours are reported by the job in any case.
+  const { keepaliveEnabled, keepaliveErrors } = stores.config
+  done.catch((error) => {
+    if (keepaliveEnabled && !keepaliveErrors && isRefusal(error)) {
+      stores.report(
+        `The completion of the multipart upload ${id} of ${target.bucket}/${target.key} was refused.`,
+        error,
+      )
+    }
+  })
   return { done }
 }
 
