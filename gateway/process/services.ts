@@ -9,7 +9,7 @@ import type { Jobs } from '../jobs/jobs.ts'
 import { openEmbeddedMetadata } from '../metadata/embedded.ts'
 import type { Metadata } from '../metadata/metadata.ts'
 import type { Namespace } from '../namespace/namespace.ts'
-import { openPosixNamespace } from '../namespace/posix.ts'
+import { openNamespace } from '../namespace/posix.ts'
 import { createObjects } from '../objects/create-objects.ts'
 import { operations } from '../operations/index.ts'
 import { compileRouter } from '../s3/router.ts'
@@ -30,7 +30,7 @@ export interface OpenServices extends Services {
 export async function openServices(config: Config, log: Log): Promise<OpenServices> {
   const directory = config.metadataDirectory || join(config.root, '.s3proxy', 'metadata')
   await mkdir(resolve(config.root), { recursive: true })
-  const namespace = await openPosixNamespace({ config })
+  const namespace = await openNamespace({ config })
   const metadata = await openEmbeddedMetadata({ directory })
   const jobs = await openEmbeddedJobs({ directory })
   const users = await openUsers({ config })
