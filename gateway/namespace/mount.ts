@@ -1,0 +1,86 @@
+import { readlinkSync } from 'node:fs'
+import { EAGAIN, ENOSYS, EPERM, EXDEV, orFail } from './errno.ts'
+import {
+  AT_FDCWD,
+  close,
+  cstring,
+  O_DIRECTORY,
+  O_NOFOLLOW,
+  O_PATH,
+  O_RDONLY,
+  openAt,
+  openBeneath,
+  reopen,
+} from './libc.ts'
+
+/** What the steps of one thread work on. Plain values only, so that it can be sent to a thread. */
+export interface MountOptions {
+  /** Path of the root directory. */
+  readonly root: string
+  /** Steps run as the acting user; otherwise all as the process user, and the recorded owner decides. */
+  readonly enforced: boolean
+  readonly fileMode: number
+  readonly directoryMode: number
+  readonly bucketMode: number
+  /** Bytes of directory listings that one thread may keep. */
+  readonly listMemory: number
+  /** How far the file system's clock is ahead of ours, in ns. */
+  readonly clockOffset: bigint
+  /** Use openat2; false has every path verified after the fact, as on kernels without it. */
+  readonly openat2: boolean
+}
+
+/** A root directory, open. */
+export interface Mount extends MountOptions {
+  readonly fd: number
+  openat2: boolean
+}
+
+/** Throws S3Error when the root cannot be opened. */
+export function openMount(options: MountOptions): Mount {
+  const fd = orFail(openAt(AT_FDCWD, cstring(options.root), O_RDONLY | O_DIRECTORY), 'open the root')
+  return { ...options, fd }
+}
+
+/** Times openat2 is tried again when directories are renamed under it. */
+const attempts = 8
+
+/**
+ * Opens a path below the root as the thread's acting user. Symlinks are followed as long as they stay inside the root;
+ * -EXDEV for those that do not. Where openat2 refuses (an absolute symlink, an old kernel, a sandbox) the path is opened
+ * as a mere handle first, and used only when the kernel says that this lies below the root.
+ */
+export function openPath(mount: Mount, path: Uint8Array, flags: number): number {
+  if (mount.openat2) {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const fd = openBeneath(mount.fd, path, flags)
+      if (fd >= 0 || (fd !== EAGAIN && fd !== EXDEV && fd !== ENOSYS && fd !== EPERM)) return fd
+      if (fd === ENOSYS) mount.openat2 = false
+      if (fd !== EAGAIN) break
+    }
+  }
+  return openVerified(mount, path, flags)
+}
+
+function openVerified(mount: Mount, path: Uint8Array, flags: number): number {
+  const handle = openAt(mount.fd, path, O_PATH | (flags & (O_DIRECTORY | O_NOFOLLOW)))
+  if (handle < 0) return handle
+  if (!isBelow(mount, handle)) {
+    close(handle)
+    return EXDEV
+  }
+  if ((flags & O_PATH) !== 0) return handle
+  const fd = reopen(handle, flags & ~O_NOFOLLOW)
+  close(handle)
+  return fd
+}
+
+function isBelow(mount: Mount, handle: number): boolean {
+  try {
+    const root = readlinkSync(`/proc/self/fd/${mount.fd}`)
+    const path = readlinkSync(`/proc/self/fd/${handle}`)
+    return path === root || path.startsWith(root === '/' ? root : `${root}/`)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,176 @@
+import type { Digest } from '../s3/checksum.ts'
+import type { ActingUser } from './acting-user.ts'
+import { enterUpload, giveBlock, takeBlock } from './blocks.ts'
+import type { KeyPath } from './key-path.ts'
+import type { Published, Staged, StagedFile } from './namespace.ts'
+import type { WireFinished, WireStaged } from './steps/stage.ts'
+import { syncDirectories, syncFile } from './sync.ts'
+import { isLost, type ThreadPool } from './thread-pool.ts'
+
+/** What a staged file is about. */
+export interface Staging {
+  readonly steps: ThreadPool
+  /** Threads for contents, which take long: small steps do not wait behind them. */
+  readonly contents: () => ThreadPool
+  readonly as: ActingUser | undefined
+  readonly bucket: string
+  readonly key: KeyPath
+  readonly hidden: string
+  readonly digests: readonly Digest[]
+}
+
+/** Blocks of one upload that are being written while the next is filled. */
+const mostInFlight = 2
+
+let uploads = 0
+
+/** A file on its way to become an object. Its content is gathered into blocks, written and digested by a thread. */
+export class PosixStaged implements Staged {
+  readonly temp: string
+  /** All blocks of a file go to one thread, which keeps the digests. */
+  readonly upload: number
+  readonly #staging: Staging
+  readonly #open: WireStaged
+  readonly #leave: () => void
+  readonly #inFlight: Promise<void>[] = []
+  #finished: StagedFile | undefined
+  #stamp: bigint | undefined
+  #block: ArrayBuffer | undefined
+  #filled = 0
+  #position = 0
+  #failure: unknown
+  #isOver = false
+
+  constructor(staging: Staging, open: WireStaged, finished?: StagedFile, stamp?: bigint) {
+    const { bucket, key, hidden } = staging
+    this.#staging = staging
+    this.#open = open
+    this.#stamp = stamp
+    this.#finished = finished ?? (open.finished && fileOf(open.finished, staging.digests))
+    this.temp = key.folder === '' ? `${bucket}/${hidden}` : `${bucket}/${key.folder}/${hidden}`
+    uploads = (uploads + 1) & 0x3fffffff
+    this.upload = uploads
+    this.#leave = this.#finished === undefined ? enterUpload() : () => {}
+  }
+
+  get fd(): number {
+    return this.#open.fd
+  }
+
+  async write(bytes: Buffer): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      this.#block ??= takeBlock()
+      const room = new Uint8Array(this.#block, this.#filled)
+      const part = bytes.subarray(at, at + room.length)
+      room.set(part)
+      at += part.length
+      this.#filled += part.length
+      if (part.length === room.length) await this.#send()
+    }
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  /** Instead of `write`: copies from an open file, in the kernel where no digest is wanted. Returns the bytes copied. */
+  copySlice(from: number, fromAt: number, at: number, length: number): Promise<number> {
+    const { contents, digests } = this.#staging
+    const affinity = this.upload
+    this.#position = at + length
+    const step =
+      digests.length === 0
+        ? contents().run('copySlice', undefined, [affinity, from, fromAt, this.fd, at, length], { affinity })
+        : contents().run('copyDigested', undefined, [affinity, from, fromAt, this.fd, at, length, digests], {
+            affinity,
+          })
+    return this.#watch(step)
+  }
+
+  async finish({ sync }: { sync: boolean }): Promise<StagedFile> {
+    if (this.#finished === undefined) {
+      const { as, contents, digests } = this.#staging
+      if (this.#filled > 0) await this.#send()
+      await Promise.all(this.#inFlight)
+      if (this.#failure !== undefined) throw this.#failure
+      const affinity = this.upload
+      const finished = await this.#watch(
+        contents().run('finishContent', as, [affinity, this.fd, digests], { affinity }),
+      )
+      this.#finished = fileOf(finished, digests)
+      this.#leave()
+    }
+    if (sync) await syncFile(this.fd)
+    return this.#finished
+  }
+
+  async publish({ ifAbsent, sync }: { ifAbsent: boolean; sync: boolean }): Promise<Published> {
+    const { steps, as, bucket, key, hidden } = this.#staging
+    const { fd, directory, made, named } = this.#open
+    const file = { bucket, key, fd, directory, made, hidden, named, stamp: this.#stamp }
+    const [replaced, parent, directories] = await this.#watch(steps.run('publish', as, [{ ...file, ifAbsent, sync }]))
+    this.#isOver = true
+    await syncDirectories(directories)
+    return { replaced, parent }
+  }
+
+  discard(): Promise<void> {
+    return this.#end(this.#open.named)
+  }
+
+  release(): Promise<void> {
+    return this.#end(false)
+  }
+
+  async #end(unlink: boolean): Promise<void> {
+    this.#leave()
+    await Promise.all(this.#inFlight)
+    if (this.#isOver) return
+    this.#isOver = true
+    const { steps, contents, as, hidden } = this.#staging
+    const { fd, directory } = this.#open
+    if (this.#finished === undefined && this.#position > 0) {
+      await contents().run('dropContent', undefined, [this.upload], { affinity: this.upload }).catch(ignore)
+    }
+    await steps.run('discard', as, [fd, directory, hidden, unlink]).catch(ignore)
+  }
+
+  /** Sends what the block has, and waits until another may be filled. */
+  async #send(): Promise<void> {
+    const block = this.#block
+    if (block === undefined) return
+    const length = this.#filled
+    const position = this.#position
+    this.#block = undefined
+    this.#filled = 0
+    this.#position += length
+    const { contents, digests } = this.#staging
+    const affinity = this.upload
+    const writing = this.#watch(
+      contents().run('writeBlock', undefined, [affinity, this.fd, position, block, length, digests], {
+        affinity,
+        transfer: [block],
+      }),
+    )
+      .then(giveBlock, (error: unknown) => {
+        this.#failure ??= error
+      })
+      .finally(() => this.#inFlight.splice(this.#inFlight.indexOf(writing), 1))
+    this.#inFlight.push(writing)
+    if (this.#inFlight.length >= mostInFlight) await this.#inFlight[0]
+  }
+
+  /** The thread of a lost step may still use the descriptors: they must not be closed and become another file's. */
+  async #watch<T>(step: Promise<T>): Promise<T> {
+    try {
+      return await step
+    } catch (error) {
+      if (isLost(error)) this.#isOver = true
+      throw error
+    }
+  }
+}
+
+export function fileOf([id, size, modifiedMs, digests]: WireFinished, names: readonly Digest[]): StagedFile {
+  const values = names.map((name, index) => [name, Buffer.from(digests[index] ?? [])] as const)
+  return { id, size, modifiedMs, digests: new Map(values) }
+}
+
+function ignore(): void {}
