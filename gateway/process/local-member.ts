@@ -16,7 +16,6 @@ import { basePath } from './base-path.ts'
 import type { Member, Ports } from './member.ts'
 import { observeProcess } from './observe.ts'
 import { calmReporter } from './read-share.ts'
-import { recover } from './recover.ts'
 import { openServices } from './services.ts'
 
 const megabyte = 2 ** 20
@@ -38,8 +37,7 @@ export async function startLocalMember(options: LocalMemberOptions): Promise<Loc
   const { config, log, lines, demandChanged } = options
   const tls = readTlsFiles(config)
   const services = await openServices(config, log)
-  const recovered = await recover(services.namespace, services.metadata)
-  if (recovered > 0) log.info({ recovered }, 'cleaned up after processes that died')
+  if (!config.readOnly) await services.recover()
 
   let readShare = 0
   const rate = new ReadRateLimits(

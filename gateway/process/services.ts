@@ -16,12 +16,15 @@ import { compileRouter } from '../s3/router.ts'
 import type { Services } from '../server/handle.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createUploads } from '../uploads/create-uploads.ts'
+import { recover } from './recover.ts'
 
 /** Everything below the server, and its end. */
 export interface OpenServices extends Services {
   readonly namespace: Namespace
   readonly metadata: Metadata
   readonly jobs: Jobs
+  /** Takes up what was begun before this process: temporary files of dead ones, uploads that are to be cleaned. */
+  recover(): Promise<void>
   /** Waits for running jobs up to `deadlineMs`, then closes all. */
   close(deadlineMs: number): Promise<void>
 }
@@ -46,6 +49,11 @@ export async function openServices(config: Config, log: Log): Promise<OpenServic
     uploads,
     admission: createAdmission(config),
     route: compileRouter(operations),
+    async recover() {
+      const count = await recover(namespace, metadata)
+      if (count > 0) log.info({ count }, 'cleaned up after processes that died')
+      await uploads.scan()
+    },
     async close(deadlineMs) {
       await jobs.close(deadlineMs)
       await metadata.close()
