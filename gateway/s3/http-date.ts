@@ -1,6 +1,9 @@
+import { momentOf } from './calendar.ts'
+
 /** HTTP-date of RFC 9110 §5.6.7, in whole seconds: `Sun, 06 Nov 1994 08:49:37 GMT`. */
 export function httpDate(ms: number): string {
-  return new Date(ms).toUTCString()
+  const { day, time } = momentOf(ms)
+  return `${day.http}${time} GMT`
 }
 
 const imfFixdate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} (?:GMT|UTC)$/

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compileRouter, overlaps, type Route, type RoutedRequest } from './router.ts'
+import type { Route, RoutedRequest } from './route.ts'
+import { compileRouter, overlaps } from './router.ts'
 
 const route = (name: string, method: Route['method'], target: Route['target'], query?: string[], header?: string) => ({
   name,

@@ -1,23 +1,8 @@
-import { S3Error } from './errors.ts'
+import { asksFor, type Demand, demandsOf, type Route, type RoutedRequest, weightOf } from './route.ts'
+import { missingRoute, strangeParameter } from './route-refusal.ts'
 import { subresources } from './unsupported.ts'
 
-/** How an operation is recognised. The most demanding route that holds wins, so the table's order does not matter. */
-export interface Route {
-  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
-  readonly target: 'service' | 'bucket' | 'object'
-  /** Query parameters that must be there: `uploads`, or with a value `list-type=2`. */
-  readonly query?: readonly string[]
-  /** A header that must be there, in lower case. */
-  readonly header?: string
-}
-
-/** What of a request decides which operation it is. */
-export interface RoutedRequest {
-  readonly method: string
-  readonly target: Route['target']
-  readonly query: ReadonlyMap<string, string>
-  readonly headers: Readonly<Record<string, string | undefined>>
-}
+export type { Route, RoutedRequest }
 
 interface Routed {
   readonly name: string
@@ -26,9 +11,14 @@ interface Routed {
 
 interface Compiled<T> {
   readonly operation: T
-  readonly query: readonly { readonly name: string; readonly value: string | undefined }[]
+  readonly query: readonly Demand[]
   readonly header: string | undefined
+  /** Query names that may not come along: they make the request one about something else. */
+  readonly strangers: ReadonlySet<string>
 }
+
+/** The routes of one method on one kind of resource, the most demanding first. */
+type Compilation<T> = ReadonlyMap<string, readonly Compiled<T>[]>
 
 /**
  * Makes the function that finds the operation of a request. It throws MethodNotAllowed (405 with Allow) for a method
@@ -37,46 +27,60 @@ interface Compiled<T> {
  * Query names that S3 does not know are ignored.
  */
 export function compileRouter<T extends Routed>(operations: readonly T[]): (request: RoutedRequest) => T {
+  const routes = operations.map(({ route }) => route)
   const tables = {
     service: compile(operations, 'service'),
     bucket: compile(operations, 'bucket'),
     object: compile(operations, 'object'),
   }
   return (request) => {
-    const table = tables[request.target]
-    const found = table.get(request.method)?.find((route) => holds(route, request))
-    if (found !== undefined && request.query.size === 0) return found.operation
-    if (found === undefined) throw refusal(operations, request)
-    checkQuery(operations, found, request)
+    const found = find(tables[request.target].get(request.method), request)
+    if (found === undefined) throw missingRoute(routes, request)
+    if (request.query.size > found.query.length) {
+      for (const name of request.query.keys()) {
+        const error = found.strangers.has(name) ? strangeParameter(routes, request, name) : undefined
+        if (error !== undefined) throw error
+      }
+    }
     return found.operation
   }
 }
 
-function compile<T extends Routed>(operations: readonly T[], target: Route['target']): Map<string, Compiled<T>[]> {
-  const byMethod = new Map<string, Compiled<T>[]>()
-  for (const operation of operations) {
-    const { route } = operation
-    if (route.target !== target) continue
-    const list = byMethod.get(route.method) ?? []
-    list.push({ operation, query: (route.query ?? []).map(demand), header: route.header })
-    byMethod.set(route.method, list)
+function compile<T extends Routed>(operations: readonly T[], target: Route['target']): Compilation<T> {
+  const here = operations
+    .filter(({ route }) => route.target === target)
+    .sort((a, b) => weightOf(b.route) - weightOf(a.route))
+  return Map.groupBy(
+    here.map((operation) => compileOne(operation, here)),
+    ({ operation }) => operation.route.method,
+  )
+}
+
+function compileOne<T extends Routed>(operation: T, here: readonly T[]): Compiled<T> {
+  const { route } = operation
+  const siblings = here.map((other) => other.route).filter(({ method }) => method === route.method)
+  return { operation, query: demandsOf(route), header: route.header, strangers: strangersOf(route, siblings) }
+}
+
+/**
+ * Sub-resources that the route does not ask for; for a write also what another one asks for (`partNumber` without
+ * `uploadId`), lest half a request replaces the object; for objects a version.
+ */
+function strangersOf(route: Route, siblings: readonly Route[]): Set<string> {
+  const names = new Set(subresources.keys())
+  if (route.method !== 'GET' && route.method !== 'HEAD') {
+    for (const { name } of siblings.flatMap(demandsOf)) names.add(name)
   }
-  for (const list of byMethod.values()) list.sort((a, b) => demands(b.operation.route) - demands(a.operation.route))
-  return byMethod
+  for (const { name } of demandsOf(route)) names.delete(name)
+  if (route.target === 'object') names.add('versionId')
+  return names
 }
 
-function demand(query: string): { name: string; value: string | undefined } {
-  const equals = query.indexOf('=')
-  return equals < 0
-    ? { name: query, value: undefined }
-    : { name: query.slice(0, equals), value: query.slice(equals + 1) }
-}
-
-/** A sub-resource says what a request is about, other parameters and headers only how: it outweighs one of them. */
-function demands(route: Route): number {
-  let sum = route.header === undefined ? 0 : 1
-  for (const query of route.query ?? []) sum += subresources.has(query) ? 2 : 1
-  return sum
+function find<T>(routes: readonly Compiled<T>[] | undefined, request: RoutedRequest): Compiled<T> | undefined {
+  if (routes === undefined) return undefined
+  const { size } = request.query
+  for (const route of routes) if (route.query.length <= size && holds(route, request)) return route
+  return undefined
 }
 
 function holds<T>(route: Compiled<T>, request: RoutedRequest): boolean {
@@ -88,86 +92,6 @@ function holds<T>(route: Compiled<T>, request: RoutedRequest): boolean {
   return true
 }
 
-/** A sub-resource that the found operation does not ask for must not fall through to a listing or a PUT. */
-function checkQuery<T extends Routed>(operations: readonly T[], found: Compiled<T>, request: RoutedRequest): void {
-  for (const name of request.query.keys()) {
-    if (found.query.some((asked) => asked.name === name)) continue
-    if (name === 'versionId' && request.target === 'object') refuseVersion(request.query.get(name) ?? '')
-    if (subresources.has(name)) throw subresourceRefusal(operations, found, request, name)
-    const half = operations.some(({ route }) => sameResource(route, request) && asksFor(route, name))
-    if (half && found.operation.route.method !== 'GET' && found.operation.route.method !== 'HEAD') {
-      throw new S3Error(
-        'InvalidArgument',
-        `The query parameter ${name} means nothing alone here. Send its companions too.`,
-      )
-    }
-  }
-}
-
-function subresourceRefusal<T extends Routed>(
-  operations: readonly T[],
-  found: Compiled<T>,
-  request: RoutedRequest,
-  name: string,
-): S3Error {
-  const methods = operations
-    .filter(({ route }) => route.target === request.target && asksFor(route, name))
-    .map(({ route }) => route.method)
-  if (methods.length === 0 || subresources.get(name)?.has(request.method)) return notImplemented(name)
-  if (methods.includes(found.operation.route.method)) {
-    return new S3Error(
-      'InvalidArgument',
-      `The query parameter ${name} does not go with the others. Send all or one of them.`,
-    )
-  }
-  return methodNotAllowed(request, methods)
-}
-
-function refusal(operations: readonly Routed[], request: RoutedRequest): S3Error {
-  for (const name of request.query.keys()) {
-    const methods = operations
-      .filter(({ route }) => route.target === request.target && asksFor(route, name))
-      .map(({ route }) => route.method)
-    if (!subresources.has(name)) continue
-    if (methods.length === 0 || subresources.get(name)?.has(request.method)) return notImplemented(name)
-    return methodNotAllowed(request, methods)
-  }
-  // A form from a browser (POST object), which the specification lists as unsupported.
-  if (request.method === 'POST' && request.headers['content-type']?.toLowerCase().startsWith('multipart/form-data')) {
-    return new S3Error('NotImplemented', 'Uploads by browser form (POST object) are not implemented. Use PutObject.')
-  }
-  const plain = operations.filter(({ route }) => route.target === request.target && demands(route) === 0)
-  return methodNotAllowed(
-    request,
-    plain.map(({ route }) => route.method),
-  )
-}
-
-function sameResource(route: Route, request: RoutedRequest): boolean {
-  return route.target === request.target && route.method === request.method
-}
-
-function asksFor(route: Route, name: string): boolean {
-  return route.query?.some((query) => query === name) ?? false
-}
-
-function notImplemented(name: string): S3Error {
-  return new S3Error('NotImplemented', `The sub-resource ${name} is not implemented with this method.`)
-}
-
-function methodNotAllowed(request: RoutedRequest, methods: readonly string[]): S3Error {
-  const allow = [...new Set(methods)].sort().join(', ')
-  return new S3Error('MethodNotAllowed', undefined, {
-    headers: { Allow: allow },
-    details: { Method: request.method, ResourceType: request.target.toUpperCase() },
-  })
-}
-
-function refuseVersion(versionId: string): void {
-  if (versionId === '' || versionId === 'null') return
-  throw new S3Error('InvalidArgument', 'Invalid version id specified. There are no versions here: leave versionId out.')
-}
-
 /**
  * Pairs of operations that are equally demanding and can both hold for one request, so that their order would decide:
  * a mistake in the table. `[name, name]` each.
@@ -177,18 +101,18 @@ export function overlaps(operations: readonly Routed[]): [string, string][] {
   for (const [index, a] of operations.entries()) {
     for (const b of operations.slice(index + 1)) {
       if (a.route.method !== b.route.method || a.route.target !== b.route.target) continue
-      if (demands(a.route) === demands(b.route) && !exclusive(a.route, b.route)) pairs.push([a.name, b.name])
+      if (weightOf(a.route) === weightOf(b.route) && !exclude(a.route, b.route)) pairs.push([a.name, b.name])
     }
   }
   return pairs
 }
 
 /** Two routes that want different values of one parameter, or different sub-resources, which never go together. */
-function exclusive(a: Route, b: Route): boolean {
-  const wanted = (a.query ?? []).map(demand)
-  for (const { name, value } of (b.query ?? []).map(demand)) {
-    const other = wanted.find((asked) => asked.name === name)
-    if (other !== undefined && other.value !== undefined && value !== undefined && other.value !== value) return true
+function exclude(a: Route, b: Route): boolean {
+  const wanted = new Map(demandsOf(a).map(({ name, value }) => [name, value]))
+  for (const { name, value } of demandsOf(b)) {
+    const other = wanted.get(name)
+    if (other !== undefined && value !== undefined && other !== value) return true
   }
   return hasForeignSubresource(a, b) && hasForeignSubresource(b, a)
 }

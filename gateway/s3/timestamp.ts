@@ -1,13 +1,9 @@
-let second = Number.NaN
-let prefix = ''
+import { momentOf } from './calendar.ts'
 
-/** Time in documents: ISO 8601 UTC with milliseconds (spec §2). Entries of a listing often share their second. */
+const three = Array.from({ length: 1000 }, (_, number) => String(number).padStart(3, '0'))
+
+/** Time in documents: ISO 8601 UTC with milliseconds (spec §2). */
 export function timestamp(ms: number): string {
-  const whole = Math.floor(ms / 1000)
-  if (whole !== second) {
-    prefix = new Date(whole * 1000).toISOString().slice(0, -4)
-    second = whole
-  }
-  const fraction = Math.floor(ms - whole * 1000)
-  return `${prefix}${fraction < 10 ? '00' : fraction < 100 ? '0' : ''}${fraction}Z`
+  const { day, time, milliseconds } = momentOf(ms)
+  return `${day.iso}T${time}.${three[milliseconds]}Z`
 }
