@@ -5,7 +5,7 @@ import { S3Error } from '../s3/errors.ts'
 import { directoryOf, noSuchUpload } from './find-upload.ts'
 import { scheduleCleaning } from './queues.ts'
 import { isDurable, type Stores } from './stores.ts'
-import { multipartDirectory, newUploadId } from './upload-id.ts'
+import { multipartDirectory, nameMax, newUploadId } from './upload-id.ts'
 import type { NewUpload } from './uploads.ts'
 
 /**
@@ -20,13 +20,7 @@ export async function createUpload(
   bucketName: string,
   wanted: NewUpload,
 ): Promise<Upload> {
-  if (target.key.endsWith('/')) {
-    throw new S3Error(
-      'InvalidArgument',
-      'A key that ends in a slash names a folder, which has no parts. Put it instead.',
-    )
-  }
-  await refuseKey(stores, as, target)
+  refuseKey(stores, target)
   const id = newUploadId()
   const upload: Upload = {
     id,
@@ -51,12 +45,17 @@ export async function createUpload(
   return open
 }
 
-/** Has the namespace look at the key itself: the directory's name differs, so a bad key would show at the end only. */
-async function refuseKey(stores: Stores, as: Identity, target: Target): Promise<void> {
-  try {
-    await stores.namespace.stat(as, target)
-  } catch (error) {
-    if (!(error instanceof S3Error) || error.code !== 'NoSuchKey') throw error
+/** The directory's name is another, so a key that cannot become an object would show at the end only. */
+function refuseKey(stores: Stores, target: Target): void {
+  if (target.key.endsWith('/')) {
+    throw new S3Error(
+      'InvalidArgument',
+      'A key that ends in a slash names a folder, which has no parts. Put it instead.',
+    )
+  }
+  stores.namespace.tempName(target)
+  if (Buffer.byteLength(target.key.slice(target.key.lastIndexOf('/') + 1)) > nameMax) {
+    throw new S3Error('KeyTooLongError', `Your key is too long. What follows its last slash can have ${nameMax} bytes.`)
   }
 }
 

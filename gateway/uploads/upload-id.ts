@@ -11,7 +11,7 @@ const chanceLength = 16
 const idPattern = new RegExp(`^[${alphabet}]{${timeLength + chanceLength}}$`)
 
 /** Longest name of a directory entry, in bytes (POSIX NAME_MAX on Linux file systems). */
-const nameMax = 255
+export const nameMax = 255
 
 export function newUploadId(nowMs = Date.now()): string {
   let time = ''
