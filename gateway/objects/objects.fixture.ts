@@ -26,6 +26,8 @@ export interface Fixture {
   put(key: string, body: string | Buffer, object?: Partial<NewObject>): Promise<WrittenObject>
   /** Reads an object of bucket `b` to its end. */
   get(key: string): Promise<ReadObject & { readonly content: string }>
+  /** Everything as at the start: an empty bucket `b` and the configuration that was asked for. */
+  reset(): Promise<void>
   close(): Promise<void>
 }
 
@@ -51,11 +53,13 @@ export async function openFixture(overrides: Partial<Config> = {}): Promise<Fixt
   const directory = mkdtempSync(join(tmpdir(), 's3proxy-objects-'))
   const root = join(directory, 'data')
   mkdirSync(root)
-  const config = testConfig({ root, ...overrides })
-  const namespace = await openNamespace(config)
+  const wanted = testConfig({ root, ...overrides })
+  const config = { ...wanted }
+  const namespace = await openNamespace({ config })
   const metadata = await openEmbeddedMetadata({ directory: join(directory, 'metadata') })
   const objects = createObjects({ config, namespace, metadata })
   await namespace.createBucket(processUser, 'b')
+  const own = new Set(readdirSync(root).filter((name) => name !== 'b'))
   return {
     root,
     config,
@@ -66,6 +70,13 @@ export async function openFixture(overrides: Partial<Config> = {}): Promise<Fixt
     put: (key, body, object) =>
       objects.write(processUser, target(key), contentOf(body), { record: {}, tags: [], ...object }),
     get: (key) => readWhole(objects, target(key)),
+    async reset() {
+      Object.assign(config, wanted)
+      for (const name of readdirSync(root)) {
+        if (!own.has(name)) rmSync(join(root, name), { recursive: true, force: true })
+      }
+      await namespace.createBucket(processUser, 'b')
+    },
     async close() {
       await namespace.close()
       await metadata.close()

@@ -1,16 +1,17 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { S3Error } from '../s3/errors.ts'
 import { codeOf, type Fixture, md5, openFixture, target, temporaryFiles } from './objects.fixture.ts'
 import type { StoredObject } from './objects.ts'
 
 let fixture: Fixture
 
-beforeEach(async () => {
+beforeAll(async () => {
   fixture = await openFixture()
 })
-afterEach(() => fixture.close())
+beforeEach(() => fixture.reset())
+afterAll(() => fixture.close())
 
 /** An object whose body, type, metadata and tags all tell which version it is. */
 function version(number: number, size = 10) {

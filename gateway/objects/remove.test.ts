@@ -1,14 +1,15 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { codeOf, type Fixture, openFixture, target } from './objects.fixture.ts'
 
 let fixture: Fixture
 
-beforeEach(async () => {
+beforeAll(async () => {
   fixture = await openFixture()
 })
-afterEach(() => fixture.close())
+beforeEach(() => fixture.reset())
+afterAll(() => fixture.close())
 
 const remove = (key: string) => fixture.objects.remove(fixture.as, target(key))
 const exists = (path: string) => existsSync(join(fixture.root, 'b', path))

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { S3Error } from '../s3/errors.ts'
 import {
   codeOf,
@@ -15,10 +15,11 @@ import {
 
 let fixture: Fixture
 
-beforeEach(async () => {
+beforeAll(async () => {
   fixture = await openFixture()
 })
-afterEach(() => fixture.close())
+beforeEach(() => fixture.reset())
+afterAll(() => fixture.close())
 
 const large = Buffer.alloc(300_000, 'large object ')
 

@@ -1,15 +1,16 @@
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { md5, processUser } from '../objects/objects.fixture.ts'
 import { type OperationsFixture, openOperations } from './operations.fixture.ts'
 
 let fixture: OperationsFixture
 
-beforeEach(async () => {
+beforeAll(async () => {
   fixture = await openOperations()
 })
-afterEach(() => fixture.close())
+beforeEach(() => fixture.reset())
+afterAll(() => fixture.close())
 
 const anonymous = { ...processUser, authenticated: false }
 const keysOf = (text: string) => [...text.matchAll(/<Contents><Key>(.*?)<\/Key>/g)].map((match) => match[1])

@@ -1,15 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { md5, target } from '../objects/objects.fixture.ts'
 import { type OperationsFixture, openOperations } from './operations.fixture.ts'
 
 let fixture: OperationsFixture
 
-beforeEach(async () => {
+beforeAll(async () => {
   fixture = await openOperations()
 })
-afterEach(() => fixture.close())
+beforeEach(() => fixture.reset())
+afterAll(() => fixture.close())
 
 const long = '0123456789'.repeat(20_000)
 const etag = (body: string) => `"${md5(body)}"`

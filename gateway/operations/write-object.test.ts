@@ -1,13 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { md5 } from '../objects/objects.fixture.ts'
 import { type OperationsFixture, openOperations } from './operations.fixture.ts'
 
 let fixture: OperationsFixture
 
-beforeEach(async () => {
+beforeAll(async () => {
   fixture = await openOperations()
 })
-afterEach(() => fixture.close())
+beforeEach(() => fixture.reset())
+afterAll(() => fixture.close())
 
 const put = (key: string, body: string, headers: Record<string, string> = {}) =>
   fixture.ask(`PUT /b/${key}`, { headers, body })
