@@ -14,6 +14,7 @@ import { basePath } from './base-path.ts'
 import type { LiveSetting, Member, MemberStatus, Ports } from './member.ts'
 import { divideReadRate } from './read-share.ts'
 import { type Ready, writeReadyFile } from './ready.ts'
+import { startNotes } from './start-notes.ts'
 import { Workers } from './workers.ts'
 
 /** The processes that answer requests: one that is ours, or the workers of a cluster. */
@@ -96,7 +97,8 @@ export async function runGateway(loaded: LoadedConfig, sources: Sources, command
     return `http://${reachable(config.adminHostname)}:${port}`
   }
   const announce = () => {
-    log.info(ready(), 'ready')
+    const { pid: _, ...told } = ready()
+    log.info(told, 'ready')
     if (commandLine.readyFile !== undefined) writeReadyFile(commandLine.readyFile, ready())
   }
   const scheme = config.tlsCertificate === '' ? 'http' : 'https'
@@ -129,7 +131,9 @@ export async function runGateway(loaded: LoadedConfig, sources: Sources, command
         })
 
   const [state] = await Promise.all(group.members.slice(0, 1).map((member) => member.status()))
-  if (commandLine.banner) process.stdout.write(banner(ready(), config, state?.identity ?? 'process'))
+  const notes = startNotes(config, state)
+  for (const note of notes) log.warn(note)
+  if (commandLine.banner) process.stdout.write(banner(ready(), config, state?.identity ?? 'process', notes))
   announce()
   flushCompileCache()
 

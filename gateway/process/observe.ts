@@ -26,6 +26,18 @@ export function observeProcess(recorder: Recorder, { services, servers, rate, li
     const counts = await Promise.all(servers.map(connections))
     return [{ labels: [], value: counts.reduce((sum, each) => sum + each, 0) }]
   })
+  recorder.observe('jobs', async () => {
+    const counts = await Promise.all(services.queues.map((queue) => services.jobs.counts(queue)))
+    return counts.flatMap((count, index) =>
+      Object.entries(count).map(([state, value]) => ({ labels: [services.queues[index]?.name ?? '', state], value })),
+    )
+  })
+  const open = () => services.metadata.uploads({ bucket: undefined, limit: 1000 })
+  recorder.observe('openUploads', async () => [{ labels: [], value: (await open()).length }])
+  recorder.observe('oldestUpload', async () => {
+    const oldestMs = (await open()).reduce((least, { initiatedMs }) => Math.min(least, initiatedMs), Date.now())
+    return [{ labels: [], value: (Date.now() - oldestMs) / 1000 }]
+  })
   recorder.observe('rateLimitWaiting', () => [{ labels: [], value: rate.global.waiting }])
   recorder.observe('accessLogDropped', () => [{ labels: [], value: lines.dropped }])
   recorder.observe('processMemory', () => [{ labels: self, value: process.memoryUsage.rss() }])

@@ -5,7 +5,7 @@ import type { Config } from '../config/properties.ts'
 import { createAdmission } from '../flow/admission.ts'
 import { openUsers } from '../identity/users.ts'
 import { openEmbeddedJobs } from '../jobs/embedded.ts'
-import type { Jobs } from '../jobs/jobs.ts'
+import type { Jobs, Queue } from '../jobs/jobs.ts'
 import { openEmbeddedMetadata } from '../metadata/embedded.ts'
 import type { Metadata } from '../metadata/metadata.ts'
 import type { Namespace } from '../namespace/namespace.ts'
@@ -16,6 +16,7 @@ import { compileRouter } from '../s3/router.ts'
 import type { Services } from '../server/handle.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createUploads } from '../uploads/create-uploads.ts'
+import { cleanerQueue, completionQueue } from '../uploads/queues.ts'
 import { recover } from './recover.ts'
 
 /** Everything below the server, and its end. */
@@ -23,6 +24,7 @@ export interface OpenServices extends Services {
   readonly namespace: Namespace
   readonly metadata: Metadata
   readonly jobs: Jobs
+  readonly queues: readonly Queue<never, never>[]
   /** Takes up what was begun before this process: temporary files of dead ones, uploads that are to be cleaned. */
   recover(): Promise<void>
   /** Waits for running jobs up to `deadlineMs`, then closes all. */
@@ -47,6 +49,7 @@ export async function openServices(config: Config, log: Log): Promise<OpenServic
     objects,
     buckets,
     uploads,
+    queues: [completionQueue(config), cleanerQueue(config)] as unknown as readonly Queue<never, never>[],
     admission: createAdmission(config),
     route: compileRouter(operations),
     async recover() {

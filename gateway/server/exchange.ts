@@ -33,7 +33,8 @@ export class Exchange implements S3Request, AccessEntry {
   status = 0
   errorCode: string | undefined
   bytesSent = 0
-  objectSize: number | undefined
+  /** Headers of the operation's reply. */
+  replyHeaders: Readonly<Record<string, string>> = {}
   headMs = 0
   endMs = 0
   aborted = false
@@ -109,6 +110,21 @@ export class Exchange implements S3Request, AccessEntry {
   }
   get bytesReceived(): number {
     return this.body.received
+  }
+  get objectSize(): number | undefined {
+    if (this.status >= 300) return undefined
+    const reply = this.replyHeaders
+    switch (this.operation) {
+      case 'GetObject':
+        return Number(reply['Content-Range']?.split('/')[1] ?? this.bytesSent)
+      case 'HeadObject':
+        return Number(reply['Content-Range']?.split('/')[1] ?? reply['Content-Length'])
+      case 'PutObject':
+      case 'UploadPart':
+        return Number(this.headers['x-amz-decoded-content-length'] ?? this.body.received)
+      default:
+        return undefined
+    }
   }
   get totalMs(): number {
     return this.endMs - this.startedMs

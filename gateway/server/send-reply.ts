@@ -31,6 +31,7 @@ export function sendReply(exchange: Exchange, reply: Reply, config: Config, rate
   const writeHead = () => {
     exchange.headMs = performance.now()
     exchange.status = reply.status
+    exchange.replyHeaders = reply.headers
     response.writeHead(reply.status, headOf(exchange, reply, headless ? undefined : lengthOf(body), config))
   }
   if (!short) return sendLong(exchange, body, writeHead, config, rate)

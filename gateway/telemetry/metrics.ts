@@ -6,13 +6,15 @@ export interface Metric {
   readonly unit: string
   readonly labels: readonly string[]
   readonly doc: string
+  /** All processes report the same thing, so their values are not summed. */
+  readonly shared?: boolean
   /** Upper bounds of a histogram's buckets. */
   readonly buckets?: readonly number[]
 }
 
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
-/** Every metric of the gateway. Values of all processes of a gateway are summed. */
+/** Every metric of the gateway. Values of all its processes are summed, but for the `shared` ones. */
 export const metrics = {
   requests: {
     name: 's3proxy_requests_total',
@@ -92,6 +94,23 @@ export const metrics = {
     unit: 'jobs',
     labels: ['queue', 'state'],
     doc: 'Jobs by queue and state (waiting, delayed, running, failed).',
+    shared: true,
+  },
+  openUploads: {
+    name: 's3proxy_uploads_open',
+    kind: 'gauge',
+    unit: 'uploads',
+    labels: [],
+    doc: 'Multipart uploads that are open; 1000 stands for that many or more.',
+    shared: true,
+  },
+  oldestUpload: {
+    name: 's3proxy_upload_oldest_seconds',
+    kind: 'gauge',
+    unit: 'seconds',
+    labels: [],
+    doc: 'Age of the oldest of the open multipart uploads that were counted; 0 when there is none.',
+    shared: true,
   },
   processMemory: {
     name: 's3proxy_process_resident_memory_bytes',

@@ -55,6 +55,9 @@ describe('metrics', () => {
       recorder.observe('inFlight', () => [{ labels: ['heavy'], value: 1 }])
     }
     const both = mergeSnapshots([await one.snapshot(), await two.snapshot()])
+    for (const recorder of [one, two]) recorder.observe('openUploads', () => [{ labels: [], value: 5 }])
+    const shared = mergeSnapshots([await one.snapshot(), await two.snapshot()])
+    expect(shared.openUploads).toEqual([{ labels: [], value: 5 }])
     expect(both.requests).toEqual([{ labels: ['GetObject', '200'], value: 2 }])
     expect(both.inFlight).toEqual([{ labels: ['heavy'], value: 2 }])
     expect(both.requestDuration?.[0]?.counts?.reduce((sum, each) => sum + each, 0)).toBe(2)

@@ -86,13 +86,17 @@ export class Recorder {
       add(key, { labels, sum: series.sum, counts: [...series.counts] })
     }
     for (const { key, observe } of this.#observed) {
-      for (const sample of await observe()) add(key, sample)
+      try {
+        for (const sample of await observe()) add(key, sample)
+      } catch {
+        // What cannot be asked at the moment (a store that is away) is left out; the rest is worth having.
+      }
     }
     return samples
   }
 }
 
-/** Sums the values that processes report under the same labels. */
+/** Joins the values that processes report under the same labels: sums, but the largest of shared ones. */
 export function mergeSnapshots(snapshots: readonly Snapshot[]): Snapshot {
   const merged: { [K in MetricKey]?: Sample[] } = {}
   for (const key of Object.keys(metrics) as MetricKey[]) {
@@ -101,7 +105,7 @@ export function mergeSnapshots(snapshots: readonly Snapshot[]): Snapshot {
       for (const sample of snapshot[key] ?? []) {
         const id = sample.labels.join('\0')
         const earlier = byLabels.get(id)
-        byLabels.set(id, earlier ? sum(earlier, sample) : sample)
+        byLabels.set(id, earlier ? together(key, earlier, sample) : sample)
       }
     }
     if (byLabels.size > 0) merged[key] = [...byLabels.values()]
@@ -109,7 +113,9 @@ export function mergeSnapshots(snapshots: readonly Snapshot[]): Snapshot {
   return merged
 }
 
-function sum(a: Sample, b: Sample): Sample {
+function together(key: MetricKey, a: Sample, b: Sample): Sample {
+  const metric: Metric = metrics[key]
+  if (metric.shared) return (a.value ?? 0) >= (b.value ?? 0) ? a : b
   if (a.counts) {
     const counts = a.counts.map((count, index) => count + (b.counts?.[index] ?? 0))
     return { labels: a.labels, sum: (a.sum ?? 0) + (b.sum ?? 0), counts }
