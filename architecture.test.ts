@@ -29,7 +29,6 @@ const layers: Record<string, { uses: string[]; types?: string[] }> = {
 const packages: Record<string, RegExp> = {
   koffi: /^gateway\/namespace\/libc[^/]*\.ts$/,
   lmdb: /^gateway\/(metadata|jobs)\/embedded[^/]*\.ts$/,
-  'fast-xml-parser': /^gateway\/s3\/xml\/read\.ts$/,
   pino: /^gateway\/telemetry\//,
   'node:http': /^gateway\/(server|process|telemetry)\//,
   'node:https': /^gateway\/(server|process)\//,

@@ -4,7 +4,7 @@ import { S3Error } from './errors.ts'
 type Query = ReadonlyMap<string, string>
 
 /** Most entries of one page, whatever is asked for (as on S3). */
-export const maxPage = 1000
+const maxPage = 1000
 
 /** What all listings of keys have. */
 interface ListParameters {

@@ -90,7 +90,7 @@ function listBucketResult(result: ListBucketResult, paging: string, truncated: b
   return document('ListBucketResult', body + commonPrefixElements(result.commonPrefixes, encode))
 }
 
-export interface ListedPart {
+interface ListedPart {
   readonly number: number
   readonly size: number
   readonly modifiedMs: number
@@ -135,7 +135,7 @@ export function listPartsResult(result: ListPartsResult): string {
   return document('ListPartsResult', body)
 }
 
-export interface ListedUpload {
+interface ListedUpload {
   readonly key: string
   readonly uploadId: string
   readonly initiatedMs: number
