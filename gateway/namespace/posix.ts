@@ -44,6 +44,7 @@ export async function openNamespace({ config }: { config: Config }): Promise<Nam
   const root = resolve(config.root)
   const probed = probe({ root, readOnly: config.readOnly, identityMode: config.identityMode })
   const namespace = new PosixNamespace(config, root, probed)
+  await namespace.ready()
   if (!(await namespace.check(config.stepTimeoutMs))) {
     await namespace.close()
     throw new Error(`Cannot read the namespace root ${root}. Create it, or let the process user read it.`)
@@ -80,6 +81,10 @@ class PosixNamespace implements Namespace {
     const options = { threads, stepTimeoutMs: config.stepTimeoutMs, data: { mount, granularity } }
     this.#steps = new ThreadPool(options)
     this.#startContents = () => new ThreadPool(options)
+  }
+
+  ready(): Promise<void> {
+    return this.#steps.ready()
   }
 
   async listBuckets(_as: Identity): Promise<BucketEntry[]> {

@@ -3,9 +3,11 @@ import type { ActingUser } from './acting-user.ts'
 import { enterUpload, giveBlock, takeBlock } from './blocks.ts'
 import type { KeyPath } from './key-path.ts'
 import type { Published, Staged, StagedFile } from './namespace.ts'
+import { isLost, type NamespaceThread, unavailable } from './namespace-thread.ts'
+import type { StepArguments, StepName, StepResult } from './steps/index.ts'
 import type { WireFinished, WireStaged } from './steps/stage.ts'
 import { syncDirectories, syncFile } from './sync.ts'
-import { isLost, type ThreadPool } from './thread-pool.ts'
+import type { ThreadPool } from './thread-pool.ts'
 
 /** What a staged file is about. */
 export interface Staging {
@@ -27,8 +29,7 @@ let uploads = 0
 /** A file on its way to become an object. Its content is gathered into blocks, written and digested by a thread. */
 export class PosixStaged implements Staged {
   readonly temp: string
-  /** All blocks of a file go to one thread, which keeps the digests. */
-  readonly upload: number
+  readonly #upload: number
   readonly #staging: Staging
   readonly #open: WireStaged
   readonly #leave: () => void
@@ -40,6 +41,8 @@ export class PosixStaged implements Staged {
   #position = 0
   #failure: unknown
   #isOver = false
+  /** All blocks of a file go to one thread, which keeps the digests. */
+  #thread: NamespaceThread | undefined
 
   constructor(staging: Staging, open: WireStaged, finished?: StagedFile, stamp?: bigint) {
     const { bucket, key, hidden } = staging
@@ -49,7 +52,7 @@ export class PosixStaged implements Staged {
     this.#finished = finished ?? (open.finished && fileOf(open.finished, staging.digests))
     this.temp = key.folder === '' ? `${bucket}/${hidden}` : `${bucket}/${key.folder}/${hidden}`
     uploads = (uploads + 1) & 0x3fffffff
-    this.upload = uploads
+    this.#upload = uploads
     this.#leave = this.#finished === undefined ? enterUpload() : () => {}
   }
 
@@ -72,32 +75,23 @@ export class PosixStaged implements Staged {
 
   /** Instead of `write`: copies from an open file, in the kernel where no digest is wanted. Returns the bytes copied. */
   copySlice(from: number, fromAt: number, at: number, length: number): Promise<number> {
-    const { contents, digests } = this.#staging
-    const affinity = this.upload
-    this.#position = at + length
-    const step =
-      digests.length === 0
-        ? contents().run('copySlice', undefined, [affinity, from, fromAt, this.fd, at, length], { affinity })
-        : contents().run('copyDigested', undefined, [affinity, from, fromAt, this.fd, at, length, digests], {
-            affinity,
-          })
-    return this.#watch(step)
+    const { digests } = this.#staging
+    const file = [this.#upload, from, fromAt, this.#open.fd, at, length] as const
+    return digests.length === 0
+      ? this.#run('copySlice', undefined, [...file])
+      : this.#run('copyDigested', undefined, [...file, digests])
   }
 
   async finish({ sync }: { sync: boolean }): Promise<StagedFile> {
     if (this.#finished === undefined) {
-      const { as, contents, digests } = this.#staging
+      const { as, digests } = this.#staging
       if (this.#filled > 0) await this.#send()
       await Promise.all(this.#inFlight)
       if (this.#failure !== undefined) throw this.#failure
-      const affinity = this.upload
-      const finished = await this.#watch(
-        contents().run('finishContent', as, [affinity, this.fd, digests], { affinity }),
-      )
-      this.#finished = fileOf(finished, digests)
+      this.#finished = fileOf(await this.#run('finishContent', as, [this.#upload, this.#open.fd, digests]), digests)
       this.#leave()
     }
-    if (sync) await syncFile(this.fd)
+    if (sync) await syncFile(this.#open.fd)
     return this.#finished
   }
 
@@ -124,10 +118,10 @@ export class PosixStaged implements Staged {
     await Promise.all(this.#inFlight)
     if (this.#isOver) return
     this.#isOver = true
-    const { steps, contents, as, hidden } = this.#staging
+    const { steps, as, hidden } = this.#staging
     const { fd, directory } = this.#open
-    if (this.#finished === undefined && this.#position > 0) {
-      await contents().run('dropContent', undefined, [this.upload], { affinity: this.upload }).catch(ignore)
+    if (this.#finished === undefined && this.#thread !== undefined) {
+      await this.#run('dropContent', undefined, [this.#upload]).catch(ignore)
     }
     await steps.run('discard', as, [fd, directory, hidden, unlink]).catch(ignore)
   }
@@ -141,20 +135,27 @@ export class PosixStaged implements Staged {
     this.#block = undefined
     this.#filled = 0
     this.#position += length
-    const { contents, digests } = this.#staging
-    const affinity = this.upload
-    const writing = this.#watch(
-      contents().run('writeBlock', undefined, [affinity, this.fd, position, block, length, digests], {
-        affinity,
-        transfer: [block],
-      }),
-    )
+    const { digests } = this.#staging
+    const written = [this.#upload, this.#open.fd, position, block, length, digests] as const
+    const writing = this.#run('writeBlock', undefined, [...written], [block])
       .then(giveBlock, (error: unknown) => {
         this.#failure ??= error
       })
       .finally(() => this.#inFlight.splice(this.#inFlight.indexOf(writing), 1))
     this.#inFlight.push(writing)
     if (this.#inFlight.length >= mostInFlight) await this.#inFlight[0]
+  }
+
+  #run<N extends StepName>(
+    step: N,
+    as: ActingUser | undefined,
+    arguments_: StepArguments<N>,
+    transfer: readonly ArrayBuffer[] = [],
+  ): Promise<StepResult<N>> {
+    const contents = this.#staging.contents()
+    this.#thread ??= contents.bind()
+    if (this.#thread === undefined) return Promise.reject(unavailable())
+    return this.#watch(contents.run(step, as, arguments_, { on: this.#thread, transfer }))
   }
 
   /** The thread of a lost step may still use the descriptors: they must not be closed and become another file's. */

@@ -27,6 +27,7 @@ const memory: ArrayBuffer[] = []
 let unfinished: (readonly [Call, Generator])[] = []
 
 port.on('message', (calls: readonly Call[]) => {
+  if (calls.length === 0) leave()
   for (const call of calls) {
     Atomics.store(state, stateWords.begun, call[0])
     if (isAbandoned()) leave()
@@ -34,6 +35,9 @@ port.on('message', (calls: readonly Call[]) => {
   }
   answer()
 })
+
+// An empty message: at work.
+port.postMessage(answers)
 
 function begin(call: Call): void {
   const [, step, as, arguments_] = call
@@ -101,7 +105,7 @@ function isAbandoned(): boolean {
   return Atomics.load(state, stateWords.abandoned) === 1
 }
 
-/** Nobody waits for this thread any more: it stood still for too long. */
+/** The pool is closed (an empty message), or nobody waits for this thread any more: it stood still for too long. */
 function leave(): never {
   process.exit()
 }
