@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Config } from '../config/properties.ts'
 import { md5 } from '../objects/objects.fixture.ts'
 import { openUploadsFixture, otherUser, type UploadsFixture } from '../uploads/uploads.fixture.ts'
@@ -8,17 +10,22 @@ import { type OperationsFixture, openOperations } from './operations.fixture.ts'
 let uploads: UploadsFixture
 let operations: OperationsFixture
 
-beforeEach(() => open())
-afterEach(() => operations.close())
+const defaults = { minPartSize: 0, keepaliveEnabled: false, keepaliveErrors: false }
 
-async function open(overrides: Partial<Config> = {}): Promise<void> {
-  uploads = await openUploadsFixture(overrides)
+beforeAll(async () => {
+  uploads = await openUploadsFixture()
   operations = await openOperations({}, uploads)
-}
+})
+afterEach(() => {
+  configure(defaults)
+  uploads.reports.splice(0)
+  const bucket = join(uploads.root, 'b')
+  for (const name of readdirSync(bucket)) rmSync(join(bucket, name), { recursive: true })
+})
+afterAll(() => operations.close())
 
-async function reopen(overrides: Partial<Config>): Promise<void> {
-  await operations.close()
-  await open(overrides)
+function configure(overrides: Partial<Config>): void {
+  Object.assign(uploads.config, overrides)
 }
 
 /** The text of the first element of a name. */
@@ -269,7 +276,7 @@ describe('CompleteMultipartUpload', () => {
   })
 
   it('answers EntityTooSmall for a small part that is not the last (spec §7.1)', async () => {
-    await reopen({ minPartSize: 5 * 2 ** 20 })
+    configure({ minPartSize: 5 * 2 ** 20 })
     const id = await begin()
     await put(id, 1, 'one')
     await put(id, 2, 'two')
@@ -306,7 +313,7 @@ describe('CompleteMultipartUpload', () => {
 
 describe('CompleteMultipartUpload with keepalive', () => {
   it('answers a fast completion at once, like without (our choice)', async () => {
-    await reopen({ keepaliveEnabled: true })
+    configure({ keepaliveEnabled: true })
     const id = await begin()
     await put(id, 1, 'one')
     const { status, text } = await complete(id, [1])
@@ -315,7 +322,7 @@ describe('CompleteMultipartUpload with keepalive', () => {
   })
 
   it('answers 200 and nothing when it fails (spec §7.3), and tells the operator', async () => {
-    await reopen({ keepaliveEnabled: true })
+    configure({ keepaliveEnabled: true })
     const id = await begin()
     await put(id, 1, 'one')
     expect(await complete(id, [1, 2])).toMatchObject({ status: 200, text: '', code: undefined })
@@ -325,13 +332,13 @@ describe('CompleteMultipartUpload with keepalive', () => {
   })
 
   it('still tells at once of an upload that does not exist or a list that is no list: nothing is completed then', async () => {
-    await reopen({ keepaliveEnabled: true })
+    configure({ keepaliveEnabled: true })
     expect((await complete('nonsense', [1])).code).toBe('NoSuchUpload')
     expect((await operations.ask(`POST /b/k?uploadId=${await begin()}`, { body: 'x' })).code).toBe('MalformedXML')
   })
 
   it('answers errors like without, where keepalive.errors is on and nothing has been sent', async () => {
-    await reopen({ keepaliveEnabled: true, keepaliveErrors: true })
+    configure({ keepaliveEnabled: true, keepaliveErrors: true })
     const id = await begin()
     await put(id, 1, 'one')
     expect((await complete(id, [1, 2])).code).toBe('InvalidPart')

@@ -4,7 +4,7 @@ import type { Staged, StagedFile, Target } from '../namespace/namespace.ts'
 import { S3Error } from '../s3/errors.ts'
 import { displaceUpload } from './abort-upload.ts'
 import { refuseByCondition } from './completion-condition.ts'
-import { assembled, giveBack, take } from './completion-state.ts'
+import { assembled, giveBack, refuseRivalry, take } from './completion-state.ts'
 import { directoryOf, partOf } from './find-upload.ts'
 import { finishedRecord, neededDigests } from './finished-record.ts'
 import { checkDigests, type ListedPart, listedParts } from './part-list.ts'
@@ -15,7 +15,8 @@ import { isDurable, type Stores } from './stores.ts'
 
 export interface AssembledUpload {
   readonly upload: Upload
-  readonly staged: Staged
+  /** The file, when it has been assembled here. */
+  readonly staged?: Staged
 }
 
 /**
@@ -45,16 +46,15 @@ export async function assembleUpload(
     await refuseByCondition(stores, as, taken, completion)
     const stage = () => stageParts(stores, as, taken, target, parts, { temp, signal })
     const { staged, file } = await displacing(stores, as, target, stage)
-    try {
-      return { upload: await assembled(stores, taken, { temp, id: file.id }, record), staged }
-    } catch (error) {
-      await staged.discard()
-      throw error
-    }
+    const next = await finishing(staged, () => assembled(stores, taken, { temp, id: file.id }, record))
+    if (next !== undefined) return { upload: next, staged }
+    await staged.discard()
   } catch (error) {
-    await giveBack(stores, taken)
-    throw error
+    // In other hands now, the upload decides what this error was worth: its parts may be gone because it is complete.
+    if ((await giveBack(stores, taken)) !== undefined) throw error
   }
+  await refuseRivalry(stores, taken.id)
+  return undefined
 }
 
 /** The directory of another upload gives way to an object of its name, as for any write (spec §1.4). */
@@ -84,14 +84,15 @@ async function stageParts(
 ): Promise<StagedParts> {
   const sync = isDurable(stores.config)
   const adopted = await adoptOnly(stores, as, upload, target, parts, options.temp)
-  if (adopted !== undefined) return finishing(adopted, () => adopted.finish({ sync }))
+  if (adopted !== undefined) return { staged: adopted, file: await finishing(adopted, () => adopted.finish({ sync })) }
   const sources = parts.map(({ number }) => partOf(upload, number))
   const staged = await stores.namespace.assemble(as, sources, target, options)
-  return finishing(staged, async () => {
-    const file = await staged.finish({ sync })
+  const file = await finishing(staged, async () => {
+    const finished = await staged.finish({ sync })
     await refuseReplaced(stores, as, upload, parts)
-    return file
+    return finished
   })
+  return { staged, file }
 }
 
 async function adoptOnly(
@@ -108,9 +109,10 @@ async function adoptOnly(
   return stores.namespace.adopt(as, partOf(upload, part.number), target, options)
 }
 
-async function finishing(staged: Staged, finish: () => Promise<StagedFile>): Promise<StagedParts> {
+/** Discards the file should the step fail. */
+async function finishing<T>(staged: Staged, step: () => Promise<T>): Promise<T> {
   try {
-    return { staged, file: await finish() }
+    return await step()
   } catch (error) {
     await staged.discard()
     throw error

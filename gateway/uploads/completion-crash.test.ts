@@ -1,6 +1,6 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Upload } from '../metadata/metadata.ts'
 import { md5, target, temporaryFiles } from '../objects/objects.fixture.ts'
 import { multipartEtag } from '../s3/etag.ts'
@@ -15,12 +15,14 @@ import type { Completion } from './uploads.ts'
 
 /** A process may be killed at any instruction: here at each place before and after a step, the job then runs again. */
 let fixture: UploadsFixture
-beforeEach(async () => {
+beforeAll(async () => {
   fixture = await openUploadsFixture()
 })
-afterEach(async () => {
-  await fixture.close()
+afterEach(() => {
+  const bucket = join(fixture.root, 'b')
+  for (const name of readdirSync(bucket)) rmSync(join(bucket, name), { recursive: true })
 })
+afterAll(() => fixture.close())
 
 const never = new AbortController().signal
 
@@ -144,12 +146,11 @@ for (const bodies of [['only one'], ['one', 'two', 'three']]) {
     })
 
     it('is left alone by the cleaner', async () => {
-      await fixture.close()
-      fixture = await openUploadsFixture({ cleanerEnabled: true, cleanerTimeoutMs: 1 })
       await atEveryPlace(bodies, {}, async (key, job, upload, where) => {
         const before = await fixture.metadata.upload(upload.id)
         if (before?.state === 'open') return
-        await cleanUpload(fixture.stores, upload.id)
+        const eager = { ...fixture.config, cleanerEnabled: true, cleanerTimeoutMs: 1 }
+        await cleanUpload({ ...fixture.stores, config: eager }, upload.id)
         expect(await runCompletion(fixture.stores, job, never), where).toMatchObject({ completed: { etag } })
         expect(await contentOf(key), where).toBe(whole)
       })

@@ -46,10 +46,11 @@ async function advance(
   if (upload === undefined || (isOver(upload) && !isOwn(upload, job))) throw noSuchUpload(job.upload)
   if (upload.state === 'completed') return finish(stores, as, upload)
   if (upload.state !== 'open' && upload.completion !== job.job) throw beingCompleted()
-  if (upload.state === 'assembled') return finish(stores, as, await publishUpload(stores, as, job, upload))
-  const assembled = await assembleUpload(stores, as, job, upload, signal)
+  const { state } = upload
+  const assembled = state === 'assembled' ? { upload } : await assembleUpload(stores, as, job, upload, signal)
   if (assembled === undefined) return undefined
-  return finish(stores, as, await publishUpload(stores, as, job, assembled.upload, assembled.staged))
+  const completed = await publishUpload(stores, as, job, assembled.upload, assembled.staged)
+  return completed === undefined ? undefined : finish(stores, as, completed)
 }
 
 function isOwn(upload: Upload, job: CompletionJob): boolean {

@@ -14,7 +14,7 @@ type AssembledFile = NonNullable<Upload['assembled']>
  * Makes the assembled file the object, once: its temporary name is renamed, and when that name is gone it has happened
  * (in a run that died, or in another that is still alive). What replaced the object since then stays.
  * A refusal (a condition, a folder in the way, a lost permission) opens the upload again; after any other failure it
- * stays assembled, because the rename may still take place.
+ * stays assembled, because the rename may still take place. Undefined when the upload's state has changed meanwhile.
  */
 export async function publishUpload(
   stores: Stores,
@@ -22,7 +22,7 @@ export async function publishUpload(
   job: CompletionJob,
   upload: Upload,
   staged?: Staged,
-): Promise<Upload> {
+): Promise<Upload | undefined> {
   const target = { bucket: upload.bucket, key: upload.key }
   const file = fileOf(upload)
   const found = staged ?? (await stores.namespace.restage(as, file.temp, target, file.id))
@@ -32,8 +32,8 @@ export async function publishUpload(
     } catch (error) {
       await found.release()
       if (!isRefusal(error) || (await isThere(stores, as, target, file))) {
-        if (isRefusal(error)) await giveBack(stores, upload)
-        throw error
+        if (!isRefusal(error) || (await giveBack(stores, upload)) !== undefined) throw error
+        return undefined
       }
     }
   }
