@@ -162,7 +162,9 @@ describe('what the AWS SDK for JavaScript sends', () => {
 
   it('keeps metadata and tags in headers', async () => {
     const { s3, sent } = client('', { etag: '"x"' })
-    await s3.send(new sdk.PutObjectCommand({ ...object, Body: 'x', Metadata: { Mtime: '1.5' }, Tagging: 'a=1&b=x%20y' }))
+    await s3.send(
+      new sdk.PutObjectCommand({ ...object, Body: 'x', Metadata: { Mtime: '1.5' }, Tagging: 'a=1&b=x%20y' }),
+    )
     const { headers } = only(sent)
     expect(recordFromHeaders(headers, 2048).userMetadata).toEqual({ mtime: '1.5' })
     expect(taggingHeader(headers['x-amz-tagging'], true, 2048)).toEqual([

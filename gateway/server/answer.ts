@@ -1,5 +1,6 @@
 import { parseTarget } from '../s3/address.ts'
 import { S3Error } from '../s3/errors.ts'
+import { withPresignedHeaders } from '../s3/presigned-headers.ts'
 import type { Reply } from '../s3/reply.ts'
 import { preflightReply } from './cors.ts'
 import { asS3Error, errorReply } from './error-reply.ts'
@@ -73,6 +74,7 @@ function address(exchange: Exchange, { basePath }: AnswerOptions, unknownExpecta
   exchange.bucket = target.bucket
   exchange.key = target.key
   exchange.query = target.query
+  exchange.headers = withPresignedHeaders(exchange.headers, target.query)
 }
 
 function preflight(exchange: Exchange, origins: string): Reply {

@@ -26,6 +26,8 @@ export class Exchange implements S3Request, AccessEntry {
   bucket: string | undefined
   key: string | undefined
   query: ReadonlyMap<string, string> = noQuery
+  /** Those of the message, and what a presigned URL adds to them. */
+  headers: Readonly<Record<string, string | undefined>>
 
   // Set on the way.
   operation: string | undefined
@@ -49,16 +51,13 @@ export class Exchange implements S3Request, AccessEntry {
     this.socket = message.socket
     this.resource = message.url ?? '/'
     const { headers } = message
+    this.headers = headers as Record<string, string | undefined>
     const length = headers['transfer-encoding'] !== undefined ? undefined : Number(headers['content-length'] ?? 0)
     this.body = new IncomingBody(message, response, length, expectsContinue && length !== 0)
   }
 
   get method(): string {
     return this.message.method ?? 'GET'
-  }
-
-  get headers(): Readonly<Record<string, string | undefined>> {
-    return this.message.headers as Record<string, string | undefined>
   }
 
   /** Whether the head says how much body follows, be it none. */
