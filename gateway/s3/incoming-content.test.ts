@@ -48,6 +48,15 @@ const unsigned = { 'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER' 
 const framed = (trailer: string) => `b\r\n${hello}\r\n0\r\n${trailer}\r\n`
 
 describe('the content of an upload', () => {
+  it('is taken with headers that ask for what every object has, or that mean nothing here (our choice)', async () => {
+    const headers = {
+      'x-amz-server-side-encryption': 'AES256',
+      'x-amz-acl': 'private',
+      'x-amz-storage-class': 'GLACIER',
+    }
+    expect(await receive(incomingContent(request(headers, hello)))).toBe(hello)
+  })
+
   it('is the body itself, and needs no digest when the client gives none', async () => {
     const content = incomingContent(request({ 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' }, hello))
     expect(content).toMatchObject({ length: 11, digests: [], checksumAlgorithm: undefined })
@@ -213,6 +222,7 @@ describe('the content of an upload', () => {
       'NotImplemented',
       501,
     ],
+    'a key of a key service': [{ 'x-amz-server-side-encryption': 'aws:kms' }, 'NotImplemented', 501],
     'a lock': [{ 'x-amz-object-lock-mode': 'COMPLIANCE' }, 'NotImplemented', 501],
   }
   for (const [what, [headers, code, status = 400]] of Object.entries(refused)) {

@@ -73,4 +73,7 @@ export function refuseUnsupportedHeaders(headers: Readonly<Record<string, string
   for (const name of refusedHeaders) {
     if (headers[name] !== undefined) throw new S3Error('NotImplemented', `The header ${name} is not implemented.`)
   }
+  if (headers['x-amz-server-side-encryption']?.startsWith('aws:')) {
+    throw new S3Error('NotImplemented', 'Encryption with keys of a key management service is not implemented.')
+  }
 }
