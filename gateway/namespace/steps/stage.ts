@@ -1,7 +1,7 @@
 import { createDigest, type Digest } from '../../s3/checksum.ts'
 import { S3Error } from '../../s3/errors.ts'
 import { fileId, fileIdAt, modifiedMs, modifiedOf } from '../entry.ts'
-import { EEXIST, EISDIR, ENOENT, ENOTDIR, EOPNOTSUPP, failure, isRefused, orFail } from '../errno.ts'
+import { EEXIST, EISDIR, ENOENT, ENOTDIR, EOPNOTSUPP, EPERM, failure, isRefused, orFail } from '../errno.ts'
 import type { KeyPath } from '../key-path.ts'
 import {
   close,
@@ -107,6 +107,8 @@ function openIn(
   }
   if (!named) {
     const fd = openAt(directory, cstring('.'), O_TMPFILE | O_RDWR, mount.fileMode)
+    // ext4 says so of a directory that has been removed meanwhile.
+    if (fd === EPERM && statOpen(directory) === 0 && stat.links === 0) return { fd: ENOENT, named: false }
     if (fd !== EOPNOTSUPP && fd !== EISDIR) return { fd, named: false }
   }
   const flags = O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW
