@@ -13,14 +13,15 @@ const help = `Usage: make bench ARGS='...'
   --rows a,b           only these rows (${rows.map(({ name }) => name).join(', ')})
   --large              also the rows that take minutes and 60 GiB (${largeRows.map(({ name }) => name).join(', ')});
                        with --rows only those of them that it names
-  --servers a,b        only these servers (${servers.map(({ name }) => name).join(', ')}); ratios are first to second
+  --servers a,b        of ${servers.map(({ name }) => name).join(', ')} (the first two); ratios are first to second
   --concurrency 8,64   connections
   --seconds 3          each slice
   --warmup 1           seconds before each slice
   --rounds 3           slices of each server in each row
   --root DIRECTORY     where the servers keep their data (bench/.work); /dev/shm leaves the disk out
   --set NAME=VALUE     a property of the gateway; may be repeated
-  --node ARGUMENT      an argument for the gateway's Node, such as --cpu-prof; may be repeated
+  --node ARGUMENT      an argument for the gateway's Node, such as --node=--cpu-prof
+  --baseline DIRECTORY another checkout, measured as a server too: --servers gateway,baseline
   --user NAME          access key; the gateway acts as this user (bench)
   --out DIRECTORY      for <date>.md and <date>.json (bench/results; bench/.work when only some rows are run)`
 
@@ -36,6 +37,7 @@ const { values } = parseArgs({
     root: { type: 'string' },
     set: { type: 'string', multiple: true, default: [] },
     node: { type: 'string', multiple: true, default: [] },
+    baseline: { type: 'string', default: join(import.meta.dirname, '..') },
     user: { type: 'string', default: 'bench' },
     out: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -54,7 +56,7 @@ async function main(): Promise<void> {
     'row',
   )
   const chosenLarge = values.large ? largeRows.filter(({ name }) => names === undefined || names.includes(name)) : []
-  const peers = pick(values.servers?.split(','), servers, 'server')
+  const peers = pick(values.servers?.split(',') ?? ['gateway', 'versitygw'], servers, 'server')
   const concurrency = values.concurrency.split(',').map(Number)
   const out =
     values.out ??
@@ -93,8 +95,10 @@ async function main(): Promise<void> {
   try {
     for (const server of peers) {
       server.prepare()
-      const { set, node } = values
-      running.push(await startServer(server, data, { set, node, access: settings.access, secret: settings.secret }))
+      const { set, node, baseline } = values
+      running.push(
+        await startServer(server, data, { set, node, baseline, access: settings.access, secret: settings.secret }),
+      )
     }
     for (const row of chosen) {
       try {

@@ -24,6 +24,8 @@ export interface ServerOptions {
   readonly set: readonly string[]
   /** Arguments for Node, such as `--cpu-prof`. */
   readonly node: readonly string[]
+  /** Another checkout of this repository, served by `baseline`. */
+  readonly baseline: string
   readonly access: string
   readonly secret: string
 }
@@ -43,16 +45,16 @@ const repository = join(import.meta.dirname, '..')
 const versity = { version: 'v1.8.0', module: 'github.com/versity/versitygw/cmd/versitygw' }
 const versityHome = join(homedir(), '.cache', 's3proxy', `versitygw-${versity.version}`)
 
-export const servers: readonly Server[] = [
-  {
-    name: 'gateway',
-    summary: 'this gateway, default processes, `svc.proxy.s3.writetype=MUST_CACHE`, access log off',
+function gateway(name: string, summary: string, checkout: (options: ServerOptions) => string): Server {
+  return {
+    name,
+    summary: `${summary}, default processes, \`svc.proxy.s3.writetype=MUST_CACHE\`, access log off`,
     prefix: '/api/v1/s3',
     prepare: () => {},
-    command: (root, port, { set, node }) => [
+    command: (root, port, options) => [
       process.execPath,
-      ...node,
-      join(repository, 'gateway', 'main.ts'),
+      ...options.node,
+      join(checkout(options), 'gateway', 'main.ts'),
       ...[
         'svc.proxy.web.hostname=127.0.0.1',
         `svc.proxy.web.port=${port}`,
@@ -61,10 +63,14 @@ export const servers: readonly Server[] = [
         'svc.proxy.s3.writetype=MUST_CACHE',
         'svc.proxy.log.access=off',
         'svc.proxy.log.level=warn',
-        ...set,
+        ...options.set,
       ].flatMap((property) => ['--set', property]),
     ],
-  },
+  }
+}
+
+export const servers: readonly Server[] = [
+  gateway('gateway', 'this gateway', () => repository),
   {
     name: 'versitygw',
     summary: `versitygw ${versity.version}, POSIX backend with xattrs, \`--keep-alive --quiet\`; it never fsyncs`,
@@ -85,6 +91,7 @@ export const servers: readonly Server[] = [
       ...['posix', root],
     ],
   },
+  gateway('baseline', 'the gateway of another checkout', ({ baseline }) => baseline),
 ]
 
 /** Starts a server on `<work>/<name>` and waits until it answers. Its output goes to `<work>/<name>.log`. */
