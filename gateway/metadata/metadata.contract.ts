@@ -48,7 +48,6 @@ export function describeMetadata(driver: string, start: () => Promise<MetadataSt
       bucket: 'b',
       key,
       directory: `${key}_${id}`,
-      directoryId: `dir-${id}`,
       user: 'alice',
       initiatedMs: 1,
       record: { etag: '' },

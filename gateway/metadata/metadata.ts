@@ -89,7 +89,6 @@ export interface Upload {
   readonly key: string
   /** Key of the multipart directory in the bucket, without the final `/` (`<key>_<UploadId>`, cut to fit 255 bytes). */
   readonly directory: string
-  readonly directoryId: FileId
   readonly user: string
   readonly initiatedMs: number
   /** What the finished object gets: headers and user metadata (etag still empty), and tags. */

@@ -1,12 +1,9 @@
 import type { Upload } from '../metadata/metadata.ts'
 import { abort } from './abort-upload.ts'
-import { removeStoredParts } from './clear-upload.ts'
-import { eachUpload } from './list-uploads.ts'
+import { removeStoredParts } from './find-upload.ts'
+import { eachUpload, isThere } from './list-uploads.ts'
 import { cleanerQueue, scheduleCleaning } from './queues.ts'
 import type { Stores } from './stores.ts'
-
-/** An upload whose directory was not made within this time lost its process. */
-const creationMs = 60_000
 
 /**
  * The cleaner's job (spec §3, §8): aborts an upload that is older than the timeout. A failure is told and thrown, so that
@@ -15,7 +12,7 @@ const creationMs = 60_000
 export async function cleanUpload(stores: Stores, id: string): Promise<void> {
   const upload = await stores.metadata.upload(id)
   if (upload === undefined) return
-  if (upload.state !== 'completed' && !isInterrupted(upload)) {
+  if (upload.state !== 'completed' && upload.state !== 'aborting') {
     const { cleanerEnabled, cleanerTimeoutMs } = stores.config
     if (!cleanerEnabled) return
     // A completion is left alone; should it fail, the upload is open again, and old.
@@ -40,19 +37,24 @@ export async function cleanUpload(stores: Stores, id: string): Promise<void> {
 }
 
 /**
- * The start-up scan: has the cleaner look at uploads that were opened while it was off, and at those whose abort or
- * creation was interrupted by the end of a process.
+ * The start-up scan: has the cleaner look at uploads that were opened while it was off, and at those whose abort was
+ * interrupted by the end of a process; forgets those whose directory is gone.
  */
 export async function scanUploads(stores: Stores): Promise<void> {
   for await (const upload of eachUpload(stores, { bucket: undefined, limit: 1000 })) {
-    if (isInterrupted(upload)) await lookAgain(stores, upload.id, 0)
-    else await scheduleCleaning(stores, upload)
+    try {
+      await scan(stores, upload)
+    } catch (error) {
+      // One upload that cannot be looked at must not keep the gateway from starting.
+      stores.report(`The multipart upload ${upload.id} of ${upload.bucket}/${upload.key} was left out.`, error)
+    }
   }
 }
 
-function isInterrupted(upload: Upload): boolean {
-  if (upload.state === 'aborting') return true
-  return upload.state === 'open' && upload.directoryId === '' && upload.initiatedMs + creationMs < Date.now()
+async function scan(stores: Stores, upload: Upload): Promise<void> {
+  if (upload.state === 'aborting') await lookAgain(stores, upload.id, 0)
+  else if (await isThere(stores, await stores.users.identify(upload.user), upload))
+    await scheduleCleaning(stores, upload)
 }
 
 /** Under a name of its own, as the upload's usual one is that of the job at work, or of one that is put off. */

@@ -1,12 +1,12 @@
 import type { Identity } from '../identity/identity.ts'
 import type { Upload } from '../metadata/metadata.ts'
-import { directoryOf, isGone } from './find-upload.ts'
+import { removeStoredParts } from './find-upload.ts'
 import { cancelCleaning, cleanerQueue } from './queues.ts'
 import type { Stores } from './stores.ts'
 
 /**
- * After a completion: the multipart directory goes (what others put into it stays, in a plain folder). The object is
- * there, so a failure here is not the client's: the cleaner tries again.
+ * After a completion: the multipart directory goes. The object is there, so a failure here is not the client's: the
+ * cleaner tries again.
  */
 export async function clearUpload(stores: Stores, as: Identity, upload: Upload): Promise<void> {
   await Promise.all([
@@ -16,12 +16,4 @@ export async function clearUpload(stores: Stores, as: Identity, upload: Upload):
     }),
     cancelCleaning(stores, upload.id),
   ])
-}
-
-export async function removeStoredParts(stores: Stores, as: Identity, upload: Upload): Promise<void> {
-  try {
-    await stores.namespace.removeParts(as, directoryOf(upload))
-  } catch (error) {
-    if (!isGone(error)) throw error
-  }
 }

@@ -2,16 +2,16 @@ import type { Identity } from '../identity/identity.ts'
 import type { Upload } from '../metadata/metadata.ts'
 import type { Target } from '../namespace/namespace.ts'
 import { S3Error } from '../s3/errors.ts'
-import { directoryOf, noSuchUpload } from './find-upload.ts'
+import { directoryOf, refuseIfOver } from './find-upload.ts'
 import { scheduleCleaning } from './queues.ts'
+import { isRefusal } from './refusal.ts'
 import { isDurable, type Stores } from './stores.ts'
 import { multipartDirectory, nameMax, newUploadId } from './upload-id.ts'
 import type { NewUpload } from './uploads.ts'
 
 /**
- * Opens an upload: record first, then directory, then the record again with the directory's identity. So a process that
- * dies in between leaves no directory that nobody knows; an upload without identity was never answered, and start-up
- * aborts it (see cleaner.ts). Throws NoSuchBucket, AccessDenied, KeyTooLongError, ObjectParentIsFile, InvalidArgument.
+ * Opens an upload: the record first, then the directory, so that a process that dies in between leaves no directory that
+ * nobody knows. Throws NoSuchBucket, AccessDenied, KeyTooLongError, ObjectParentIsFile, InvalidArgument.
  */
 export async function createUpload(
   stores: Stores,
@@ -28,7 +28,6 @@ export async function createUpload(
     bucket: target.bucket,
     key: target.key,
     directory: multipartDirectory(target.key, id),
-    directoryId: '',
     user: as.name,
     initiatedMs: Date.now(),
     record: { ...wanted.record, etag: '' },
@@ -39,10 +38,10 @@ export async function createUpload(
     version: 0,
   }
   await stores.metadata.createUpload(upload)
-  const open = await makeDirectory(stores, as, upload)
+  await makeDirectory(stores, as, upload)
   await scheduleCleaning(stores, upload)
   if (isDurable(stores.config)) await stores.metadata.flush()
-  return open
+  return upload
 }
 
 /** The directory's name is another, so a key that cannot become an object would show at the end only. */
@@ -59,16 +58,13 @@ function refuseKey(stores: Stores, target: Target): void {
   }
 }
 
-async function makeDirectory(stores: Stores, as: Identity, upload: Upload): Promise<Upload> {
+async function makeDirectory(stores: Stores, as: Identity, upload: Upload): Promise<void> {
   try {
-    const { id } = await stores.namespace.makeFolder(as, directoryOf(upload))
-    const open: Upload = { ...upload, directoryId: id }
-    // Only an abort can have come between, by one who guessed the id: it wins.
-    if (!(await stores.metadata.replaceUpload(upload, open))) throw noSuchUpload(upload.id)
-    return { ...open, version: upload.version + 1 }
+    await stores.namespace.makeFolder(as, directoryOf(upload))
   } catch (error) {
-    // After a time-out the directory may still appear, so the record stays for the next start.
-    if (error instanceof S3Error && error.status < 500) await stores.metadata.replaceUpload(upload, undefined)
+    // After a time-out the directory may still appear: then the upload stays known, for the cleaner.
+    if (isRefusal(error)) await stores.metadata.replaceUpload(upload, undefined)
     throw error
   }
+  await refuseIfOver(stores, as, upload)
 }

@@ -63,6 +63,27 @@ export function isGone(error: unknown): boolean {
   )
 }
 
+/**
+ * After something was put into an upload's place: the upload may have ended meanwhile, and then nobody else would remove
+ * it any more. It was there before the state is read here, and an end changes the state before it removes what is there:
+ * one of the two sees it. Throws NoSuchUpload.
+ */
+export async function refuseIfOver(stores: Stores, as: Identity, upload: Upload): Promise<void> {
+  const now = await stores.metadata.upload(upload.id)
+  if (now !== undefined && !isOver(now)) return
+  await removeStoredParts(stores, as, upload)
+  throw noSuchUpload(upload.id)
+}
+
+/** Removes the parts of an upload and its directory; what others have put into it stays, in a plain folder. */
+export async function removeStoredParts(stores: Stores, as: Identity, upload: Upload): Promise<void> {
+  try {
+    await stores.namespace.removeParts(as, directoryOf(upload))
+  } catch (error) {
+    if (!isGone(error)) throw error
+  }
+}
+
 /** Drops the record of an open upload whose directory is gone. */
 export async function forgetUpload(stores: Stores, upload: Upload): Promise<void> {
   if (upload.state !== 'open') return

@@ -5,6 +5,9 @@ import { directoryOf, forgetUpload, isGone, mayUse } from './find-upload.ts'
 import type { Stores } from './stores.ts'
 import type { UploadListQuery, UploadPage } from './uploads.ts'
 
+/** Within this time an upload gets its directory, or lost its process before. */
+const creationMs = 60_000
+
 /**
  * One page of the uploads that are open (or being completed or aborted), rolled up by the delimiter. One whose directory
  * a client of the file system has removed is forgotten on the way.
@@ -33,7 +36,7 @@ async function* visibleUploads(stores: Stores, as: Identity, query: UploadListQu
   const { bucket, prefix, afterKey, afterId, limit } = query
   const after = afterKey === '' ? {} : { afterKey, ...(afterId !== '' && { afterId }) }
   for await (const upload of eachUpload(stores, { bucket, prefix, ...after, limit })) {
-    if (mayUse(as, upload) && upload.directoryId !== '' && (await isThere(stores, as, upload))) yield upload
+    if (mayUse(as, upload) && (await isThere(stores, as, upload))) yield upload
   }
 }
 
@@ -54,7 +57,8 @@ export async function* eachUpload(stores: Stores, query: UploadQuery): AsyncGene
   }
 }
 
-async function isThere(stores: Stores, as: Identity, upload: Upload): Promise<boolean> {
+/** Whether an upload has its directory; one that has lost it is forgotten. */
+export async function isThere(stores: Stores, as: Identity, upload: Upload): Promise<boolean> {
   // While it is being completed or aborted its end is near anyway, and its state is in other hands.
   if (upload.state !== 'open') return true
   try {
@@ -63,7 +67,8 @@ async function isThere(stores: Stores, as: Identity, upload: Upload): Promise<bo
   } catch (error) {
     if (error instanceof S3Error && error.code === 'AccessDenied') return true
     if (!isGone(error)) throw error
-    await forgetUpload(stores, upload)
+    // A young one may not have it yet.
+    if (upload.initiatedMs + creationMs < Date.now()) await forgetUpload(stores, upload)
     return false
   }
 }

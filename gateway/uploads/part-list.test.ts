@@ -16,7 +16,6 @@ const upload: Upload = {
   bucket: 'b',
   key: 'k',
   directory: 'k_id',
-  directoryId: '1',
   user: 'u',
   initiatedMs: 0,
   record: { etag: '', contentType: 'text/plain' },

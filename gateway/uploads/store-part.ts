@@ -5,7 +5,7 @@ import type { CopySource, WrittenObject } from '../objects/objects.ts'
 import type { ChecksumAlgorithm } from '../s3/checksum.ts'
 import { S3Error } from '../s3/errors.ts'
 import type { IncomingContent } from '../s3/incoming-content.ts'
-import { directoryOf, findOpenUpload, isGone, isOver, noSuchUpload, partOf, withDirectory } from './find-upload.ts'
+import { directoryOf, findOpenUpload, partOf, refuseIfOver, withDirectory } from './find-upload.ts'
 import type { Stores } from './stores.ts'
 import type { StoreOptions } from './uploads.ts'
 
@@ -54,21 +54,6 @@ async function findDirectory(stores: Stores, as: Identity, target: Target, id: s
   const upload = await findOpenUpload(stores, as, target, id)
   await withDirectory(stores, upload, () => stores.namespace.stat(as, directoryOf(upload)))
   return upload
-}
-
-/**
- * The upload may have ended while the part came in; then nobody else would remove this part any more. It was published
- * before the state is read here, and an end changes the state before it removes the parts: one of the two sees it.
- */
-async function refuseIfOver(stores: Stores, as: Identity, upload: Upload): Promise<void> {
-  const now = await stores.metadata.upload(upload.id)
-  if (now !== undefined && !isOver(now)) return
-  try {
-    await stores.namespace.removeParts(as, directoryOf(upload))
-  } catch (error) {
-    if (!isGone(error)) throw error
-  }
-  throw noSuchUpload(upload.id)
 }
 
 /** The content with the checksum of its upload computed too, whether the client sends one or not. */

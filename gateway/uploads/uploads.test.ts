@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { codeOf, contentOf, md5, target, temporaryFiles } from '../objects/objects.fixture.ts'
 import { createDigest } from '../s3/checksum.ts'
 import { multipartEtag } from '../s3/etag.ts'
@@ -120,6 +120,11 @@ describe('an open upload', () => {
     expect((await list()).uploads).toHaveLength(1)
     rmSync(path(upload.directory), { recursive: true })
     expect((await list()).uploads).toEqual([])
+    // It may be about to be made, as far as a list can tell; later it is not.
+    expect(await fixture.metadata.upload(upload.id)).toBeDefined()
+    vi.setSystemTime(Date.now() + 61_000)
+    expect((await list()).uploads).toEqual([])
+    vi.useRealTimers()
     expect(await fixture.metadata.upload(upload.id)).toBeUndefined()
   })
 
