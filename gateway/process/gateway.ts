@@ -4,13 +4,14 @@ import type { CommandLine } from '../config/command-line.ts'
 import { applyLive, watchConfig } from '../config/live-config.ts'
 import type { LoadedConfig, Sources } from '../config/load.ts'
 import { createAdminServer } from '../server/admin-server.ts'
-import { listen, reachable } from '../server/listen.ts'
+import { claimPort, listen, reachable } from '../server/listen.ts'
 import { LineWriter } from '../telemetry/line-writer.ts'
 import { createLog } from '../telemetry/log.ts'
 import { prometheusText } from '../telemetry/prometheus.ts'
 import { mergeSnapshots, type Snapshot, withoutGauges } from '../telemetry/recorder.ts'
 import { banner } from './banner.ts'
 import { basePath } from './base-path.ts'
+import { keepLastWords } from './last-words.ts'
 import type { LiveSetting, Member, MemberStatus, Ports } from './member.ts'
 import { divideReadRate } from './read-share.ts'
 import { type Ready, writeReadyFile } from './ready.ts'
@@ -34,7 +35,7 @@ export async function runGateway(loaded: LoadedConfig, sources: Sources, command
   const count = config.processes === 0 ? availableParallelism() : config.processes
   const lines = new LineWriter(1, count > 1)
   const log = createLog(config, lines)
-  process.on('exit', () => lines.flush())
+  keepLastWords(log, lines)
 
   let departed: Snapshot = {}
   let restarts = 0
@@ -47,7 +48,7 @@ export async function runGateway(loaded: LoadedConfig, sources: Sources, command
   const startWorkers = async (): Promise<{ group: Members; ports: Ports }> => {
     const workers = new Workers({
       count,
-      settings,
+      settings: await claimPorts(config, settings),
       died(pid, reason, backoffMs, last) {
         restarts++
         demand.delete(pid)
@@ -150,6 +151,14 @@ export async function runGateway(loaded: LoadedConfig, sources: Sources, command
   admin.close()
   admin.closeAllConnections()
   log.info('stopped')
+}
+
+/** The settings with the ports that all workers listen on. */
+async function claimPorts(config: Config, settings: readonly Setting[]): Promise<Setting[]> {
+  const port = await claimPort(config.hostname, config.port, 'svc.proxy.web.port')
+  const rootPort = config.rootPort === 0 ? 0 : await claimPort(config.hostname, config.rootPort, 'svc.proxy.s3.root.port')
+  const ports: Record<string, number> = { port, rootPort }
+  return settings.map((setting) => ({ ...setting, text: String(ports[setting.key] ?? setting.text) }))
 }
 
 function stopRequested(): Promise<void> {

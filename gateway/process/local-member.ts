@@ -68,7 +68,8 @@ export async function startLocalMember(options: LocalMemberOptions): Promise<Loc
   const serve = async (base: string, port: number, property: string) => {
     const server = createS3Server({ ...answering, basePath: base })
     servers.push(server)
-    return listen(server, config.hostname, port, property)
+    // With others to divide the cap with, there are others to share the port with.
+    return listen(server, config.hostname, port, property, demandChanged !== undefined)
   }
   const ports = {
     port: await serve(basePath, config.port, 'svc.proxy.web.port'),

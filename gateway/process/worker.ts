@@ -3,6 +3,7 @@ import { loadConfig } from '../config/load.ts'
 import { properties } from '../config/properties.ts'
 import { LineWriter } from '../telemetry/line-writer.ts'
 import { createLog } from '../telemetry/log.ts'
+import { keepLastWords } from './last-words.ts'
 import { startLocalMember } from './local-member.ts'
 import type { ToPrimary, ToWorker, WorkerStart } from './messages.ts'
 
@@ -15,7 +16,7 @@ export async function runWorker(start: WorkerStart): Promise<void> {
   // A terminal sends its Ctrl-C to all processes; the primary decides what becomes of it.
   process.on('SIGINT', () => {})
   process.on('disconnect', () => process.exit(1))
-  process.on('exit', () => lines.flush())
+  keepLastWords(log, lines)
 
   try {
     const member = await startLocalMember({
