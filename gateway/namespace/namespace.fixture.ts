@@ -41,10 +41,10 @@ export function makeRoot(): string {
   return directory
 }
 
-export async function openFixture(overrides: Partial<Config> = {}): Promise<Fixture> {
+export async function openFixture(overrides: Partial<Config> = {}, openat2 = true): Promise<Fixture> {
   const directory = overrides.root ?? makeRoot()
   const config = testConfig({ root: directory, ...overrides })
-  const namespace = await openNamespace({ config })
+  const namespace = await openNamespace({ config, openat2 })
   let buckets = 0
   return {
     root: directory,

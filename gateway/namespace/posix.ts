@@ -34,16 +34,22 @@ import { closeLater, syncDirectories } from './sync.ts'
 import { hiddenIn, hiddenName, tempName } from './temp-name.ts'
 import { ThreadPool } from './thread-pool.ts'
 
+export interface NamespaceOptions {
+  readonly config: Config
+  /** False: confine paths without openat2, as on kernels or in sandboxes that lack it. */
+  readonly openat2?: boolean
+}
+
 /**
  * Opens the namespace below `svc.proxy.namespace.root`: tries what the file system can do and starts the threads.
  * Sets the process's umask to 0, so that the modes of the configuration, or default ACLs, are what files get.
  * Throws an Error whose message says what is wrong and what to do.
  */
-export async function openNamespace({ config }: { config: Config }): Promise<Namespace> {
+export async function openNamespace({ config, openat2 = true }: NamespaceOptions): Promise<Namespace> {
   process.umask(0)
   const root = resolve(config.root)
   const probed = probe({ root, readOnly: config.readOnly, identityMode: config.identityMode })
-  const namespace = new PosixNamespace(config, root, probed)
+  const namespace = new PosixNamespace(config, root, probed, openat2)
   await namespace.ready()
   if (!(await namespace.check(config.stepTimeoutMs))) {
     await namespace.close()
@@ -64,7 +70,7 @@ class PosixNamespace implements Namespace {
   #contents: ThreadPool | undefined
   readonly #users = new WeakMap<Identity, ActingUser>()
 
-  constructor(config: Config, root: string, { tmpfile, enforced, granularity, clockOffset }: Probed) {
+  constructor(config: Config, root: string, { tmpfile, enforced, granularity, clockOffset }: Probed, openat2: boolean) {
     this.#config = config
     this.features = { tmpfile, enforcedIdentity: enforced }
     const threads = config.namespaceThreads
@@ -76,7 +82,7 @@ class PosixNamespace implements Namespace {
       bucketMode: Number.parseInt(config.bucketMode, 8),
       listMemory: Math.floor(config.listMemory / threads),
       clockOffset,
-      openat2: true,
+      openat2,
     }
     const options = { threads, stepTimeoutMs: config.stepTimeoutMs, data: { mount, granularity } }
     this.#steps = new ThreadPool(options)

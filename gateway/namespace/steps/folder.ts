@@ -63,7 +63,8 @@ function makeWay(mount: Mount, bucket: string, folder: string): number {
         parent = fd
         continue
       }
-      if (fd !== ENOENT) return made
+      if (fd === ENOTDIR || fd === ELOOP) return made
+      if (fd !== ENOENT) throw failure(fd, 'open folder')
       const result = makeDirectoryAt(parent, cstring(part), mount.directoryMode)
       if (result === ENOENT) return made
       if (result !== EEXIST) {
