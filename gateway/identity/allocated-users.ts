@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises'
+import { link, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { S3Error } from '../s3/errors.ts'
 
@@ -7,14 +7,18 @@ import { S3Error } from '../s3/errors.ts'
 const lowest = 1_900_000_000
 const span = 100_000_000
 
+const namePrefix = 'name-'
+
 /** Longest name in bytes, so that its file name fits. */
 const longestName = 80
 
 export interface AllocatedUsers {
   /** The uid of a name, allocated now if it has none. `isTaken` tells of uids that are somebody else's. */
   uidOf(name: string, isTaken: (uid: number) => boolean): Promise<number>
-  /** The name a uid was allocated for, as far as this process has heard of it. */
+  /** The name a uid was allocated for; of another process's allocations after the next `refresh`. */
   nameOf(uid: number): string | undefined
+  /** Reads what other processes have allocated. */
+  refresh(): Promise<void>
 }
 
 /**
@@ -29,7 +33,9 @@ export async function openAllocatedUsers(options: {
 }): Promise<AllocatedUsers> {
   const directory = join(options.root, '.s3proxy', 'users')
   if (!options.readOnly) await mkdir(directory, { recursive: true, mode: 0o700 })
-  const names = await readClaims(directory)
+  const names = new Map<number, string>()
+  let version = await versionOf(directory)
+  await readNames(directory, names)
 
   async function read(name: string): Promise<number | undefined> {
     const text = await readFile(nameFile(directory, name), 'utf8').catch(ignoreAbsence)
@@ -63,6 +69,12 @@ export async function openAllocatedUsers(options: {
       throw new S3Error('AccessDenied', 'This user is not known, and the gateway is read-only.')
     },
     nameOf: (uid) => names.get(uid),
+    async refresh() {
+      const now = await versionOf(directory)
+      if (now === version) return
+      version = now
+      await readNames(directory, names)
+    },
   }
 }
 
@@ -84,7 +96,7 @@ function candidate(name: string, attempt: number): number {
 
 /** Percent-encoded: a file name for any name, that a person can read. */
 function nameFile(directory: string, name: string): string {
-  return join(directory, `name-${encodeURIComponent(name).replaceAll('*', '%2A')}`)
+  return join(directory, `${namePrefix}${encodeURIComponent(name).replaceAll('*', '%2A')}`)
 }
 
 /** Creates a file that has its content from the first moment on, and survives a power cut. False when it is there. */
@@ -109,6 +121,11 @@ async function createWith(directory: string, path: string, content: string): Pro
   return true
 }
 
+/** Changes with every allocation. */
+async function versionOf(directory: string): Promise<number | undefined> {
+  return (await stat(directory).catch(ignoreAbsence))?.mtimeMs
+}
+
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r')
   try {
@@ -118,15 +135,15 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-async function readClaims(directory: string): Promise<Map<number, string>> {
-  const names = new Map<number, string>()
+/** Adds the names that are not known yet. */
+async function readNames(directory: string, names: Map<number, string>): Promise<void> {
+  const known = new Set(names.values())
   const files = await readdir(directory).catch(ignoreAbsence)
   for (const file of files ?? []) {
-    if (!file.startsWith('name-')) continue
-    const uid = Number(await readFile(join(directory, file), 'utf8'))
-    names.set(uid, decodeURIComponent(file.slice('name-'.length)))
+    if (!file.startsWith(namePrefix)) continue
+    const name = decodeURIComponent(file.slice(namePrefix.length))
+    if (!known.has(name)) names.set(Number(await readFile(join(directory, file), 'utf8')), name)
   }
-  return names
 }
 
 function ignoreAbsence(error: unknown): undefined {

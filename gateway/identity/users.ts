@@ -26,6 +26,7 @@ export async function openUsers({ config }: { config: Config }): Promise<Users> 
 
   async function refresh(): Promise<void> {
     checkedAt = performance.now()
+    await allocated.refresh()
     const now = await versionOf(config)
     if (now === version) return
     version = now
