@@ -2,7 +2,8 @@ import { flushCompileCache } from 'node:module'
 import { availableParallelism } from 'node:os'
 import type { CommandLine } from '../config/command-line.ts'
 import { applyLive, watchConfig } from '../config/live-config.ts'
-import type { LoadedConfig, Sources } from '../config/load.ts'
+import type { LoadedConfig, Setting, Sources } from '../config/load.ts'
+import type { Config } from '../config/properties.ts'
 import { createAdminServer } from '../server/admin-server.ts'
 import { claimPort, listen, reachable } from '../server/listen.ts'
 import { LineWriter } from '../telemetry/line-writer.ts'
@@ -156,7 +157,8 @@ export async function runGateway(loaded: LoadedConfig, sources: Sources, command
 /** The settings with the ports that all workers listen on. */
 async function claimPorts(config: Config, settings: readonly Setting[]): Promise<Setting[]> {
   const port = await claimPort(config.hostname, config.port, 'svc.proxy.web.port')
-  const rootPort = config.rootPort === 0 ? 0 : await claimPort(config.hostname, config.rootPort, 'svc.proxy.s3.root.port')
+  const rootPort =
+    config.rootPort === 0 ? 0 : await claimPort(config.hostname, config.rootPort, 'svc.proxy.s3.root.port')
   const ports: Record<string, number> = { port, rootPort }
   return settings.map((setting) => ({ ...setting, text: String(ports[setting.key] ?? setting.text) }))
 }

@@ -1,15 +1,36 @@
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 
-/** Listens; resolves with the port, which is a free one when `port` is 0. Rejects with an Error that is a sentence. */
-export function listen(server: Server, hostname: string, port: number, property: string): Promise<number> {
+/**
+ * Listens; resolves with the port, which is a free one when `port` is 0. Rejects with an Error that is a sentence.
+ * With `shared` several processes listen on the port, each with a queue of its own that the kernel fills: a connection
+ * belongs to one process from the start, so that the death of one resets its connections and no other. (node:cluster's
+ * handing over of connections leaves those hanging for good that it was handing to a process as it died.)
+ */
+export function listen(
+  server: Server,
+  hostname: string,
+  port: number,
+  property: string,
+  shared = false,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(new Error(sentence(error, hostname, port, property))))
-    server.listen({ host: hostname, port, backlog: 4096 }, () => {
+    server.listen({ host: hostname, port, backlog: 4096, reusePort: shared, exclusive: true }, () => {
       server.removeAllListeners('error')
       resolve((server.address() as AddressInfo).port)
     })
   })
+}
+
+/**
+ * Makes sure that nobody listens on a port that processes are about to share, for sharing would hide it; resolves with the
+ * port, a free one for 0. Rejects as `listen`.
+ */
+export async function claimPort(hostname: string, port: number, property: string): Promise<number> {
+  const server = createServer()
+  const claimed = await listen(server, hostname, port, property)
+  await new Promise((resolve) => server.close(resolve))
+  return claimed
 }
 
 function sentence(error: NodeJS.ErrnoException, hostname: string, port: number, property: string): string {
