@@ -33,7 +33,10 @@ describe("Hadoop's file-system shell on S3A", () => {
   /** Paths below a directory as `-ls -R` tells them, directories with a slash. */
   async function list(uri: string): Promise<string[]> {
     const lines = (await shell.run('-ls', '-R', uri)).toString().trimEnd().split('\n')
-    return lines.map((line) => line.replace(/^(.).*(s3a:.*)$/, (_, kind, path) => path + (kind === 'd' ? '/' : '')))
+    const paths = lines.map((line) =>
+      line.replace(/^(.).*(s3a:.*)$/, (_, kind, path) => path + (kind === 'd' ? '/' : '')),
+    )
+    return paths.sort()
   }
 
   test('makes directories, puts, lists, reads, copies, moves and removes files', async () => {
@@ -85,7 +88,7 @@ describe("Hadoop's file-system shell on S3A", () => {
   })
 
   test('renames, copies and removes a whole tree', async () => {
-    const tree = sampleTree(120)
+    const tree = sampleTree(40)
     await writeTree(join(here, 'tree'), tree)
     await shell.run('-put', join(here, 'tree'), 's3a://s3a-tree/tree')
     await shell.run('-mv', 's3a://s3a-tree/tree', 's3a://s3a-tree/renamed')
@@ -93,7 +96,7 @@ describe("Hadoop's file-system shell on S3A", () => {
     await shell.run('-cp', 's3a://s3a-tree/renamed', 's3a://s3a-tree/copy')
     await shell.run('-get', 's3a://s3a-tree/copy', join(here, 'tree-back'))
     expect(differences(await readTree(join(here, 'tree-back')), tree)).toEqual([])
-    expect((await shell.run('-count', 's3a://s3a-tree/renamed')).toString()).toMatch(/^ +\d+ +120 /)
+    expect((await shell.run('-count', 's3a://s3a-tree/renamed')).toString()).toMatch(/^ +\d+ +40 /)
     await shell.run('-rm', '-r', '-skipTrash', 's3a://s3a-tree/renamed')
     await shell.run('-rm', '-r', '-skipTrash', 's3a://s3a-tree/copy')
     expect((await shell.run('-ls', 's3a://s3a-tree/')).toString()).toBe('')

@@ -1,4 +1,4 @@
-import { stat, utimes, writeFile } from 'node:fs/promises'
+import { readdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CommandOutput, run } from './setup/command.ts'
@@ -123,7 +123,7 @@ describe('rclone', () => {
   test('makes and removes directories with markers', async () => {
     await rclone('mkdir', 'gw:rclone-dirs/one/two', '--s3-directory-markers')
     expect((await stat(join(gateway.root, 'rclone-dirs/one/two'))).isDirectory()).toBe(true)
-    await rclone('rmdir', 'gw:rclone-dirs/one/two', '--s3-directory-markers')
-    await expect(stat(join(gateway.root, 'rclone-dirs/one/two'))).rejects.toThrow('ENOENT')
+    await rclone('rmdirs', 'gw:rclone-dirs', '--leave-root', '--s3-directory-markers')
+    expect(await readdir(join(gateway.root, 'rclone-dirs'))).toEqual([])
   })
 })

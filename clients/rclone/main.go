@@ -15,7 +15,7 @@ import (
 	_ "github.com/rclone/rclone/cmd/moveto"
 	_ "github.com/rclone/rclone/cmd/purge"
 	_ "github.com/rclone/rclone/cmd/rcat"
-	_ "github.com/rclone/rclone/cmd/rmdir"
+	_ "github.com/rclone/rclone/cmd/rmdirs"
 	_ "github.com/rclone/rclone/cmd/sync"
 )
 
