@@ -125,7 +125,7 @@ test('the files are read again when they change', async () => {
   writeFileSync(join(directory, 'passwd'), 'erin:x:3000:3000::/:/bin/sh\nroot:x:0:0::/:/bin/sh\n')
   const now = performance.now()
   vi.spyOn(performance, 'now').mockReturnValue(now + 10_000)
-  expect((await users.identify('erin')).uid).toBe(3000)
+  await vi.waitFor(async () => expect((await users.identify('erin')).uid).toBe(3000))
   expect(before.uid).not.toBe(3000)
   expect(users.nameOf(3000)).toBe('erin')
   expect(users.nameOf(1001)).toBe('1001')
@@ -138,7 +138,7 @@ test('names that another process has allocated are heard of', async () => {
   const now = performance.now()
   vi.spyOn(performance, 'now').mockReturnValue(now + 10_000)
   await users.identify(undefined)
-  expect(users.nameOf(uid)).toBe('frank')
+  await vi.waitFor(() => expect(users.nameOf(uid)).toBe('frank'))
 })
 
 test('missing files name nobody, and everybody gets a uid', async () => {

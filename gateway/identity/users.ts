@@ -21,16 +21,28 @@ export async function openUsers({ config }: { config: Config }): Promise<Users> 
   let accounts = readAccounts(config)
   let version = await versionOf(config)
   let checkedAt = performance.now()
+  let isRefreshing = false
   let superuser = processUser(accounts)
   const known = new Map<string, Identity>()
 
+  /** Nobody waits for it: a hanging file system holds up no request, and files that are unreadable stay as they were. */
+  function refreshLater(): void {
+    if (isRefreshing || performance.now() - checkedAt < believedMs) return
+    isRefreshing = true
+    refresh()
+      .catch(() => {})
+      .finally(() => {
+        isRefreshing = false
+        checkedAt = performance.now()
+      })
+  }
+
   async function refresh(): Promise<void> {
-    checkedAt = performance.now()
     await allocated.refresh()
     const now = await versionOf(config)
     if (now === version) return
-    version = now
     accounts = readAccounts(config)
+    version = now
     superuser = processUser(accounts)
     known.clear()
   }
@@ -49,7 +61,7 @@ export async function openUsers({ config }: { config: Config }): Promise<Users> 
 
   return {
     async identify(name) {
-      if (performance.now() - checkedAt > believedMs) await refresh()
+      refreshLater()
       if (name === undefined) return superuser
       const cached = known.get(name)
       if (cached !== undefined) return cached
