@@ -1,6 +1,6 @@
 import type { Upload } from '../metadata/metadata.ts'
 import { abort } from './abort-upload.ts'
-import { removeStoredParts } from './find-upload.ts'
+import { isGone, removeStoredParts } from './find-upload.ts'
 import { eachUpload, isThere } from './list-uploads.ts'
 import { cleanerQueue, scheduleCleaning } from './queues.ts'
 import type { Stores } from './stores.ts'
@@ -45,6 +45,7 @@ export async function scanUploads(stores: Stores): Promise<void> {
     try {
       await scan(stores, upload)
     } catch (error) {
+      if (isGone(error)) continue
       // One upload that cannot be looked at must not keep the gateway from starting.
       stores.report(`The multipart upload ${upload.id} of ${upload.bucket}/${upload.key} was left out.`, error)
     }

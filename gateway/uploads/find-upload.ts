@@ -46,12 +46,17 @@ export function partOf(upload: Upload, part: number): Target {
  * Runs something that needs the directory of an upload. Should it be gone (a client of the file system removed it, or
  * it was deleted as a folder), so is the upload: it is forgotten, and the answer is NoSuchUpload.
  */
-export async function withDirectory<T>(stores: Stores, upload: Upload, use: () => Promise<T>): Promise<T> {
+export async function withDirectory<T>(
+  stores: Stores,
+  as: Identity,
+  upload: Upload,
+  use: () => Promise<T>,
+): Promise<T> {
   try {
     return await use()
   } catch (error) {
     if (!isGone(error)) throw error
-    await forgetUpload(stores, upload)
+    await forgetUpload(stores, as, upload)
     throw noSuchUpload(upload.id)
   }
 }
@@ -84,9 +89,13 @@ export async function removeStoredParts(stores: Stores, as: Identity, upload: Up
   }
 }
 
-/** Drops the record of an open upload whose directory is gone. */
-export async function forgetUpload(stores: Stores, upload: Upload): Promise<void> {
+/**
+ * Drops the record of an open upload whose directory is gone. Where the bucket is gone too it may be all of the file
+ * system that is not there at the moment, and the record stays.
+ */
+export async function forgetUpload(stores: Stores, as: Identity, upload: Upload): Promise<void> {
   if (upload.state !== 'open') return
+  await stores.namespace.statBucket(as, upload.bucket)
   if (await stores.metadata.replaceUpload(upload, undefined)) await cancelCleaning(stores, upload.id)
 }
 

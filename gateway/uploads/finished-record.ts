@@ -57,7 +57,7 @@ export function neededDigests(upload: Upload, completion: Completion, part: numb
  * The checksum declared when the upload was opened; else the one the client expects of the whole object now, which only
  * CRCs can give without reading it all. Throws InvalidRequest.
  */
-export function wantedChecksum(
+function wantedChecksum(
   upload: Upload,
   completion: Completion,
 ): { algorithm: ChecksumAlgorithm; type: ChecksumType } | undefined {

@@ -15,7 +15,7 @@ export async function listParts(
 ): Promise<PartPage> {
   const upload = await findUpload(stores, as, target, id)
   if (isOver(upload)) throw noSuchUpload(id)
-  const all = await withDirectory(stores, upload, () => stores.namespace.parts(as, directoryOf(upload)))
+  const all = await withDirectory(stores, as, upload, () => stores.namespace.parts(as, directoryOf(upload)))
   const rest = all.filter(({ number }) => number > page.after)
   const shown = rest.slice(0, page.limit)
   const records = await stores.metadata.records(shown.map(({ entry }) => entry.id))

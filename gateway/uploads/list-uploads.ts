@@ -68,7 +68,7 @@ export async function isThere(stores: Stores, as: Identity, upload: Upload): Pro
     if (error instanceof S3Error && error.code === 'AccessDenied') return true
     if (!isGone(error)) throw error
     // A young one may not have it yet.
-    if (upload.initiatedMs + creationMs < Date.now()) await forgetUpload(stores, upload)
+    if (upload.initiatedMs + creationMs < Date.now()) await forgetUpload(stores, as, upload)
     return false
   }
 }

@@ -99,7 +99,7 @@ function refuseOtherSize({ objectSize }: Completion, parts: readonly ListedPart[
   )
 }
 
-export function sizeOf(parts: readonly ListedPart[]): number {
+function sizeOf(parts: readonly ListedPart[]): number {
   return parts.reduce((sum, { entry }) => sum + entry.size, 0)
 }
 

@@ -4,9 +4,6 @@ import type { ErrorCode } from '../s3/errors.ts'
 import type { Stores } from './stores.ts'
 import type { CompletedUpload, Completion } from './uploads.ts'
 
-/** How long a completed upload answers a repeated request (design §6), as the metadata keeps its record. */
-const keepCompletedMs = 3_600_000
-
 /** A completion as a job: everything any process needs to run it. */
 export interface CompletionJob {
   readonly upload: string
@@ -42,7 +39,8 @@ export function completionQueue(config: Config): CompletionQueue {
     concurrency: config.completionPoolSize,
     attempts: 3,
     backoffMs: 1000,
-    keepResultMs: keepCompletedMs,
+    // Repeated requests are answered from the upload's record, for an hour (design §6); the part list need not stay.
+    keepResultMs: 60_000,
   }
 }
 

@@ -52,7 +52,7 @@ export async function copyPart(
 /** The write of a part would make its parent folders again, so that they are looked for first. */
 async function findDirectory(stores: Stores, as: Identity, target: Target, id: string): Promise<Upload> {
   const upload = await findOpenUpload(stores, as, target, id)
-  await withDirectory(stores, upload, () => stores.namespace.stat(as, directoryOf(upload)))
+  await withDirectory(stores, as, upload, () => stores.namespace.stat(as, directoryOf(upload)))
   return upload
 }
 

@@ -17,7 +17,7 @@ export async function storedParts(
   completion: Completion,
 ): Promise<StoredPartFile[]> {
   const listed = new Set(completion.parts.map(({ number }) => number))
-  const all = await withDirectory(stores, upload, () => stores.namespace.parts(as, directoryOf(upload)))
+  const all = await withDirectory(stores, as, upload, () => stores.namespace.parts(as, directoryOf(upload)))
   const wanted = all.filter(({ number }) => listed.has(number))
   const parts: StoredPartFile[] = []
   for (let start = 0; start < wanted.length; start += batchSize) {

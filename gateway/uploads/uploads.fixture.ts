@@ -29,7 +29,7 @@ export const otherUser: Identity = { ...processUser, name: 'somebody-else', supe
 /** A user who is not the process user, so that they may use their own uploads only. */
 export const owner: Identity = { ...processUser, name: 'an-owner', superuser: false }
 
-export const users: Users = {
+const users: Users = {
   async identify(name) {
     if (name === undefined) return { ...processUser, authenticated: false }
     return name === processUser.name ? processUser : { ...owner, name }

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -126,6 +127,21 @@ describe('an open upload', () => {
     expect((await list()).uploads).toEqual([])
     vi.useRealTimers()
     expect(await fixture.metadata.upload(upload.id)).toBeUndefined()
+  })
+
+  it('is not forgotten while its bucket is away: the whole file system may be (our choice)', async () => {
+    const upload = await fixture.create('k')
+    await fixture.part(upload, 1, 'one')
+    const bucket = join(fixture.root, 'b')
+    renameSync(bucket, join(fixture.root, 'away'))
+    vi.setSystemTime(Date.now() + 61_000)
+    expect(await codeOf(list())).toBe('NoSuchBucket')
+    expect(await codeOf(fixture.part(upload, 2, 'two'))).toBe('NoSuchBucket')
+    await fixture.uploads.scan()
+    vi.useRealTimers()
+    renameSync(join(fixture.root, 'away'), bucket)
+    await fixture.complete(upload, [1])
+    expect((await fixture.get('k')).content).toBe('one')
   })
 
   it('refuses a part whose checksum is of another algorithm than it was opened with (seen on S3)', async () => {

@@ -55,7 +55,7 @@ export interface StoreOptions {
   readonly stageFirst?: boolean | undefined
 }
 
-export interface StoredPart {
+interface StoredPart {
   readonly number: number
   readonly size: number
   readonly modifiedMs: number
