@@ -4,6 +4,7 @@ import type { Identity } from '../identity/identity.ts'
 import type { Metadata } from '../metadata/metadata.ts'
 import type { BucketEntry, Namespace } from '../namespace/namespace.ts'
 import { bucketPath } from '../s3/bucket-name.ts'
+import { S3Error } from '../s3/errors.ts'
 import type { Buckets } from './buckets.ts'
 
 export interface BucketsOptions {
@@ -50,7 +51,8 @@ export function createBuckets({ config, namespace, metadata }: BucketsOptions): 
     async remove(as, path) {
       const { id } = await namespace.statBucket(as, path)
       await namespace.removeBucket(as, path)
-      await metadata.expire([id], expiryGraceMs)
+      // The bucket is gone: tags that stay behind do no harm, as the next bucket has another identity.
+      await metadata.expire([id], expiryGraceMs).catch(ignoreRefusal)
     },
     async tags(as, path) {
       const { id } = await namespace.statBucket(as, path)
@@ -59,6 +61,11 @@ export function createBuckets({ config, namespace, metadata }: BucketsOptions): 
     async putTags(as, path, tags) {
       const { id } = await namespace.statBucket(as, path, { forChange: true })
       await metadata.putTags(id, tags)
+      if (config.writeType !== 'MUST_CACHE') await metadata.flush()
     },
   }
+}
+
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof S3Error)) throw error
 }

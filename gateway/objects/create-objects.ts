@@ -2,10 +2,11 @@ import { copyObject } from './copy.ts'
 import { listObjects } from './list.ts'
 import type { Objects } from './objects.ts'
 import { publishObject } from './publish.ts'
-import { headObject, putObjectTags, readObject } from './read.ts'
+import { headObject, readObject } from './read.ts'
 import { removeObject } from './remove.ts'
 import { removeObjects } from './remove-all.ts'
 import type { Stores } from './stores.ts'
+import { putObjectTags } from './tags.ts'
 import { writeObject } from './write.ts'
 
 /** Objects over a namespace and a metadata store. Keeps nothing itself. */

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Change, Intent, Metadata } from '../metadata/metadata.ts'
 import type { FileId, Namespace, Staged } from '../namespace/namespace.ts'
 import { S3Error } from '../s3/errors.ts'
@@ -217,22 +217,45 @@ describe('where temporary files must have names', () => {
 })
 
 describe('a reader that finds no record', () => {
-  test('starts over when the object is another one now (design §4)', async () => {
+  test('because it was stopped until the record was gone looks at the object again (design §4)', async () => {
     await fixture.put('key', 'old', { record: { contentType: 'x/old' } })
+    onTestFinished(() => void vi.useRealTimers())
     for (const read of ['head', 'read'] as const) {
+      vi.useFakeTimers({ toFake: ['Date'] })
       let first = true
       const metadata = instead(fixture.metadata, {
         async object(id) {
           if (!first) return fixture.metadata.object(id)
           first = false
           await fixture.put('key', 'new', { record: { contentType: 'x/new' } })
+          vi.setSystemTime(Date.now() + 11 * 60_000)
           return undefined
         },
       })
       const objects = createObjects({ ...fixture, metadata })
       const found = await objects[read](fixture.as, target('key'), { inlineBytes: 100 })
       expect(found).toMatchObject({ entry: { size: 3 }, record: { etag: md5('new'), contentType: 'x/new' } })
+      vi.useRealTimers()
     }
+  })
+
+  test('asks the file system no second time for a file of others', async () => {
+    writeFileSync(join(fixture.root, 'b/foreign'), 'x')
+    let steps = 0
+    const namespace = instead(fixture.namespace, {
+      stat(...args) {
+        steps += 1
+        return fixture.namespace.stat(...args)
+      },
+      open(...args) {
+        steps += 1
+        return fixture.namespace.open(...args)
+      },
+    })
+    const objects = createObjects({ ...fixture, namespace })
+    await objects.head(fixture.as, target('foreign'))
+    await objects.read(fixture.as, target('foreign'), { inlineBytes: 100 })
+    expect(steps).toBe(2)
   })
 
   test('closes what it has opened when the store fails', async () => {

@@ -10,7 +10,7 @@ import type { FinishedObject, NewObject, WrittenObject } from './objects.ts'
 import { ignoreRefusal, settle } from './publish.ts'
 import { findObject } from './read.ts'
 import { recordOf } from './record.ts'
-import { pathOf, type Stores } from './stores.ts'
+import { isDurable, pathOf, type Stores } from './stores.ts'
 
 /** Digests of no bytes. */
 const emptyDigests: ReadonlyMap<Digest, Buffer> = new Map<Digest, Buffer>([
@@ -71,6 +71,7 @@ async function madeUnder(
     }
     const entry = await stores.namespace.makeFolder(as, target)
     await stores.metadata.putRecord(entry.id, object.record, object.tags)
+    if (isDurable(stores.config)) await stores.metadata.flush()
     return entry
   } finally {
     settle(intent)

@@ -9,12 +9,6 @@ export interface Stores {
   readonly metadata: Metadata
 }
 
-/**
- * How long the record of a replaced or removed file stays for readers that hold the file (design §4). Records expire by
- * this grace everywhere, so that one number bounds the wait.
- */
-export const expiryGraceMs = 10 * 60_000
-
 /** Name of a target's intents: one for each file, whichever way a bucket is spelled (`a:b` with `k`, `a` with `b/k`). */
 export function pathOf(target: Target): string {
   return `${target.bucket}/${target.key}`

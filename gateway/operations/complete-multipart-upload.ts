@@ -5,9 +5,10 @@ import { writeConditions } from '../s3/conditions.ts'
 import { S3Error } from '../s3/errors.ts'
 import type { Reply } from '../s3/reply.ts'
 import type { S3Request } from '../s3/request.ts'
-import { completeMultipartUploadResult, errorDocument } from '../s3/xml/documents.ts'
+import { completeMultipartUploadResult } from '../s3/xml/documents.ts'
 import type { CompletedUpload } from '../uploads/uploads.ts'
 import { targetOf } from './address.ts'
+import { errorIn } from './error-in.ts'
 import { keepalive } from './keepalive.ts'
 import { operation } from './operation.ts'
 import { readDocument } from './read-document.ts'
@@ -47,17 +48,6 @@ async function answerWithKeepalive(document: Promise<string>, request: S3Request
   const reported = config.keepaliveErrors ? document : document.catch(() => '')
   const body = await keepalive(reported, config.keepaliveIntervalMs, (error) => errorIn(error, request))
   return { status: 200, headers: { 'Content-Type': 'application/xml' }, body }
-}
-
-function errorIn(error: unknown, request: S3Request): string {
-  const told = error instanceof S3Error ? error : new S3Error('InternalError')
-  return errorDocument({
-    code: told.code,
-    message: told.message,
-    resource: request.resource,
-    requestId: request.id,
-    details: told.details,
-  })
 }
 
 function resultDocument(bucket: string, key: string, completed: CompletedUpload): string {

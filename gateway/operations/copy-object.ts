@@ -9,8 +9,9 @@ import { refuseUnsupportedHeaders } from '../s3/unsupported.ts'
 import { wantedAlgorithm } from '../s3/upload-checksum.ts'
 import { copyObjectResult } from '../s3/xml/documents.ts'
 import { targetOf } from './address.ts'
+import { errorIn } from './error-in.ts'
+import { keepalive } from './keepalive.ts'
 import { operation } from './operation.ts'
-import { xml } from './replies.ts'
 
 export const CopyObject = operation({
   name: 'CopyObject',
@@ -44,12 +45,21 @@ export const CopyObject = operation({
       },
     }
   },
-  async run({ target, source, object }, { user, objects, uploads }) {
+  async run({ target, source, object }, { request, user, objects, uploads }) {
     const displace = () => uploads.displace(user, target)
-    const { record, modifiedMs } = await objects.copy(user, source, target, { ...object, displace })
-    return xml(copyObjectResult({ ...record, modifiedMs }))
+    const copied = objects.copy(user, source, target, { ...object, displace })
+    const document = copied.then(({ record, modifiedMs }) => copyObjectResult({ ...record, modifiedMs }))
+    const body = await keepalive(document, longestPauseMs, (error) => errorIn(error, request), patienceMs)
+    return { status: 200, headers: { 'Content-Type': 'application/xml' }, body }
   },
 })
+
+/**
+ * A copy that takes longer than this is answered 200 with whitespace until it is done, and errors are in the document
+ * from then on, as on S3: else clients and proxies give up on copies of very large objects.
+ */
+const patienceMs = 10_000
+const longestPauseMs = 20_000
 
 /** COPY is the default. */
 function replaces(directive: string | undefined, name: string): boolean {

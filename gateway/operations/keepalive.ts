@@ -1,24 +1,25 @@
 import { declaration } from '../s3/xml/write.ts'
 
-const firstPauseMs = 1000
+const defaultPauseMs = 1000
 /** However short the interval is set, the answer is no torrent. */
 const shortestPauseMs = 100
 
 /**
- * The body of an answer that takes long (spec §8): whitespace after one second, then after pauses that double up to
- * `intervalMs`, then the document. A document that is there within the first second is the whole body; one that fails
- * within it rejects, as an answer can still be anything then. Later `asDocument` says what a failure looks like.
+ * The body of an answer that takes long (spec §8): whitespace after the first pause (one second), then after pauses that
+ * double up to `intervalMs`, then the document. A document that is there within the first pause is the whole body; one
+ * that fails within it rejects, as an answer can still be anything then. Later `asDocument` says what a failure looks like.
  */
 export async function keepalive(
   document: Promise<string>,
   intervalMs: number,
   asDocument: (error: unknown) => string,
+  firstPauseMs = defaultPauseMs,
 ): Promise<string | AsyncIterable<string>> {
   const early = await within(document, firstPauseMs)
-  return early ?? drip(document.catch(asDocument), intervalMs)
+  return early ?? drip(document.catch(asDocument), firstPauseMs, intervalMs)
 }
 
-async function* drip(document: Promise<string>, intervalMs: number): AsyncGenerator<string> {
+async function* drip(document: Promise<string>, firstPauseMs: number, intervalMs: number): AsyncGenerator<string> {
   const longestPauseMs = Math.max(shortestPauseMs, intervalMs)
   let pauseMs = firstPauseMs
   for (;;) {
