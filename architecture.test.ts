@@ -29,6 +29,7 @@ const layers: Record<string, { uses: string[]; types?: string[] }> = {
 const packages: Record<string, RegExp> = {
   koffi: /^gateway\/namespace\/libc[^/]*\.ts$/,
   lmdb: /^gateway\/(metadata|jobs)\/embedded[^/]*\.ts$/,
+  'fast-xml-parser': /^gateway\/s3\/xml\/parse\.ts$/,
   pino: /^gateway\/telemetry\//,
   'node:http': /^gateway\/(server|process|telemetry)\//,
   'node:https': /^gateway\/(server|process)\//,
@@ -51,14 +52,16 @@ function sources(folder: string): string[] {
 
 function imports(file: string): Import[] {
   const text = readFileSync(file, 'utf8')
-  return [...text.matchAll(/^\s*(import|export)\s+(type\s)?[^'"`;]*?from\s+'([^']+)'|\bimport\('([^']+)'\)/gm)].map((match) => {
-    const target = match[3] ?? match[4] ?? ''
-    return {
-      file,
-      target: target.startsWith('.') ? relative('.', join(dirname(file), target)) : target,
-      typeOnly: match[2] !== undefined,
-    }
-  })
+  return [...text.matchAll(/^\s*(import|export)\s+(type\s)?[^'"`;]*?from\s+'([^']+)'|\bimport\('([^']+)'\)/gm)].map(
+    (match) => {
+      const target = match[3] ?? match[4] ?? ''
+      return {
+        file,
+        target: target.startsWith('.') ? relative('.', join(dirname(file), target)) : target,
+        typeOnly: match[2] !== undefined,
+      }
+    },
+  )
 }
 
 const all = sources('gateway').flatMap(imports)

@@ -1,10 +1,8 @@
 import fc from 'fast-check'
-import { XMLParser } from 'fast-xml-parser'
 import { describe, expect, it } from 'vitest'
 import { S3Error } from '../errors.ts'
-import { parseXml } from './parse.ts'
 import { childOf, childrenOf, readXml, requiredText, textOf } from './read.ts'
-import { element, escapeText } from './write.ts'
+import { element } from './write.ts'
 
 const read = (text: string, root = 'A') => readXml(Buffer.from(text), root)
 
@@ -19,54 +17,6 @@ describe('reading XML', () => {
       fc.property(fc.array(xmlText), (texts) => {
         const root = read(`<A>${texts.map((text) => element('T', text)).join('')}</A>`)
         expect(childrenOf(root, 'T').map(({ text }) => text)).toEqual(texts)
-      }),
-    )
-  })
-
-  it('agrees with another parser on documents of any shape', () => {
-    const other = new XMLParser({
-      preserveOrder: true,
-      parseTagValue: false,
-      trimValues: false,
-      htmlEntities: true,
-      removeNSPrefix: true,
-      ignoreDeclaration: true,
-    })
-    type Other = Record<string, unknown>
-    const normal = (nodes: Other[]): unknown =>
-      nodes
-        .filter((node) => !('#text' in node))
-        .map((node) => {
-          const [name = ''] = Object.keys(node)
-          const inner = node[name] as Other[]
-          const text = inner.map((child) => ('#text' in child ? child['#text'] : '')).join('')
-          return { name, text, children: normal(inner) }
-        })
-    const tree = fc.letrec<{ node: string }>((tie) => ({
-      node: fc
-        .record({
-          name: fc.constantFrom('A', 'Key', 'n:Tag', 'x-1'),
-          attributes: fc.constantFrom(
-            '',
-            ' a="1"',
-            " xmlns='http://s3.amazonaws.com/doc/2006-03-01/'",
-            ' a="1" b = "2" ',
-          ),
-          inner: fc.array(
-            fc.oneof(
-              { depthSize: 'small', maxDepth: 5 },
-              xmlText.map(escapeText),
-              fc.constantFrom('&lt;', '&#x41;', '&#9;', '<![CDATA[<&]]>', '<!-- a - b -->', ' \n'),
-              tie('node'),
-            ),
-            { maxLength: 4 },
-          ),
-        })
-        .map(({ name, attributes, inner }) => `<${name}${attributes}>${inner.join('')}</${name}>`),
-    })).node
-    fc.assert(
-      fc.property(tree, (document) => {
-        expect([parseXml(document)]).toMatchObject(normal(other.parse(document) as Other[]) as object)
       }),
     )
   })
@@ -130,13 +80,10 @@ describe('reading XML', () => {
     'an attribute without quotes': '<A a=1/>',
     'an attribute without value': '<A a/>',
     'an attribute twice': '<A a="1" a="2"/>',
-    'an attribute with an unknown entity': '<A a="&x;"/>',
     'a comment without end': '<A><!-- </A>',
-    'a comment with dashes': '<A><!-- -- --></A>',
     'CDATA without end': '<A><![CDATA[</A>',
     'CDATA outside': '<![CDATA[x]]><A/>',
     'the end of CDATA in text': '<A>]]></A>',
-    'a second declaration': '<A/><?xml version="1.0"?>',
     'a name that begins with a digit': '<A><1/></A>',
     'a space before the name': '< A/>',
     'too many levels': `${'<A>'.repeat(17)}${'</A>'.repeat(17)}`,
