@@ -42,7 +42,7 @@ export const processUser: Identity = {
 }
 
 /** The defaults of the specification, but on a single tier without fsync, so that tests are quick. */
-export function testConfig(overrides: Partial<Config> = {}): Config {
+function testConfig(overrides: Partial<Config> = {}): Config {
   const defaults = Object.fromEntries(
     Object.entries(properties).map(([name, property]) => [name, property.parse(property.default)]),
   ) as Config

@@ -52,7 +52,7 @@ export interface ObjectPage {
   readonly next: string | undefined
 }
 
-export interface ListedObject {
+interface ListedObject {
   readonly key: string
   readonly entry: Entry
   /** As in StoredObject. */

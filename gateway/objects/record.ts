@@ -20,7 +20,7 @@ export function recordOf(
 }
 
 /** A digest that was asked for when the file was staged. */
-export function digestOf(file: Pick<StagedFile, 'digests'>, digest: Digest): Buffer {
+function digestOf(file: Pick<StagedFile, 'digests'>, digest: Digest): Buffer {
   const value = file.digests.get(digest)
   if (value === undefined) throw new S3Error('InternalError', undefined, { cause: new Error(`no ${digest}`) })
   return value

@@ -12,14 +12,14 @@ import type { Uploads } from '../uploads/uploads.ts'
 import { operations } from './index.ts'
 
 /** What a request is answered; of an error the code as `code`, as the server would turn it into XML. */
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
   readonly code: string | undefined
 }
 
-export interface Asked {
+interface Asked {
   readonly headers?: Record<string, string>
   readonly body?: string | Buffer
   readonly as?: Identity
