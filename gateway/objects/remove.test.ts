@@ -33,6 +33,12 @@ describe('DeleteObject', () => {
     expect(exists('a/b')).toBe(true)
   })
 
+  test('with more than one final slash removes the folder too, as rclone purge asks (seen on the reference)', async () => {
+    await fixture.put('folder/', '')
+    await remove('folder//')
+    expect(exists('folder')).toBe(false)
+  })
+
   test('with a final slash removes an empty folder, never an object (seen on the reference; objects: our choice)', async () => {
     await fixture.put('folder/', '')
     await fixture.put('file', 'body')

@@ -9,7 +9,9 @@ import { pathOf, type Stores } from './stores.ts'
  * remembered: it goes when its last entry is deleted through the gateway, because clients that empty a bucket delete
  * `a/` before `a/b`, in the order of the listing (design §4).
  */
-export async function removeObject(stores: Stores, as: Identity, target: Target): Promise<void> {
+export async function removeObject(stores: Stores, as: Identity, { bucket, key }: Target): Promise<void> {
+  // rclone purges a folder under its key with one more slash.
+  const target = { bucket, key: key.replace(/\/{2,}$/, '/') }
   let removed = await removeEntry(stores, as, target)
   if (removed.outcome === 'notEmpty' && removed.id !== undefined) {
     await stores.metadata.markDeleted(removed.id, true)
