@@ -73,9 +73,16 @@ const documents: Record<string, () => string> = {
       'Set them in a file (`--config FILE`, lines of `name=value`), in the environment or with `--set name=value`; later ones win. `--print-config` shows what is in effect and where it came from. A live property takes effect when the file changes; the others at the next start. Sizes are powers of 1,024 (`5MB`), durations are written `30sec` or `10min`.',
       propertyTable,
     ),
-  'docs/operations.md': () => page('Operations', 'Paths are below the base address. The most demanding route that holds for a request wins.', operationTable),
-  'docs/errors.md': () => page('Errors', 'Every error is an XML document with Code, Message, Resource and RequestId.', errorTable),
-  'docs/metrics.md': () => page('Metrics', 'Served at `/metrics` on the admin port, in the Prometheus text format.', metricTable),
+  'docs/operations.md': () =>
+    page(
+      'Operations',
+      'Paths are below the base address. The most demanding route that holds for a request wins.',
+      operationTable,
+    ),
+  'docs/errors.md': () =>
+    page('Errors', 'Every error is an XML document with Code, Message, Resource and RequestId.', errorTable),
+  'docs/metrics.md': () =>
+    page('Metrics', 'Served at `/metrics` on the admin port, in the Prometheus text format.', metricTable),
   'README.md': () =>
     section(
       'README.md',
