@@ -190,7 +190,7 @@ export interface Staged {
   readonly temp: string | undefined
   /** Appends; resolves when more may be given (back-pressure). The buffer must not be touched until then. */
   write(bytes: Buffer): Promise<void>
-  /** Ends the content: sets the identity and, with `sync`, makes the bytes durable. */
+  /** Ends the content: sets the identity and, with `sync`, makes the bytes durable. May be called again to do so. */
   finish(options: { sync: boolean }): Promise<StagedFile>
   /**
    * Makes the file the object, atomically. With `ifAbsent` throws PreconditionFailed when anything is there.

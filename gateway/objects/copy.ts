@@ -9,7 +9,7 @@ import { readObject } from './read.ts'
 import { computedFields, copiedFields, digestsToCompute, headersOf } from './record.ts'
 import { renewObject } from './renew.ts'
 import { makeObject } from './stage.ts'
-import { isDurable, isFolder, pathOf, type Stores } from './stores.ts'
+import { isFolder, pathOf, type Stores } from './stores.ts'
 
 /**
  * Makes a copy of (a range of) an object the object. Digests that the source's record has are taken over, and the
@@ -55,7 +55,7 @@ async function copyFile(
     displace: object.displace,
     stage: (temp) => stores.namespace.copy(as, file, range, target, { digests, ...(temp !== undefined && { temp }) }),
     async complete(staged) {
-      const copied = await staged.finish({ sync: isDurable(stores.config) })
+      const copied = await staged.finish({ sync: false })
       if (copied.size !== size) {
         throw new S3Error('OperationAborted', 'The source was cut while it was copied. Send the request again.')
       }
@@ -92,7 +92,7 @@ async function copyFolder(
         bytes: Buffer.alloc(0),
         ...(temp !== undefined && { temp }),
       }),
-    complete: async (staged) => ({ file: await staged.finish({ sync: isDurable(stores.config) }), object: made }),
+    complete: async (staged) => ({ file: await staged.finish({ sync: false }), object: made }),
   })
 }
 

@@ -134,6 +134,44 @@ describe('a write that fails', () => {
   })
 })
 
+describe('a durable write that fails', () => {
+  for (const [what, begin, finish] of [
+    ['its record cannot be kept', refuse('ServiceUnavailable'), undefined],
+    ['its bytes cannot be', undefined, 'InsufficientStorage'],
+  ] as const) {
+    test(`because ${what} publishes nothing, and closes its file only when fsync has left it`, async () => {
+      await fixture.put('key', 'old')
+      const events: string[] = []
+      const { begun, settled, metadata } = watched(begin)
+      const namespace = instead(fixture.namespace, {
+        async stage(...args) {
+          const staged = await fixture.namespace.stage(...args)
+          return instead(staged, {
+            async finish(options) {
+              const file = await staged.finish(options)
+              if (!options.sync) return file
+              await new Promise((resolve) => setTimeout(resolve, 20))
+              events.push('synced')
+              if (finish !== undefined) throw new S3Error(finish)
+              return file
+            },
+            discard() {
+              events.push('discarded')
+              return staged.discard()
+            },
+          })
+        },
+      })
+      const config = { ...fixture.config, writeType: 'CACHE_THROUGH' } as const
+      const code = await codeOf(write(createObjects({ config, namespace, metadata }), 'new'))
+      expect(code).toBe(finish ?? 'ServiceUnavailable')
+      expect(events).toEqual(['synced', 'discarded'])
+      expect(settled).toHaveLength(begin === undefined ? begun.length : 0)
+      expect((await fixture.get('key')).content).toBe('old')
+    })
+  }
+})
+
 describe('a write that succeeds', () => {
   test('lets the record of the replaced file go, and is not undone when the store fails then', async () => {
     const old = await fixture.put('key', 'old')
@@ -172,17 +210,18 @@ describe('a write that succeeds', () => {
     ['THROUGH', true],
   ] as const) {
     test(`with writetype ${writeType} is acknowledged ${durable ? 'after' : 'without'} fsync (design §8)`, async () => {
-      const synced: boolean[] = []
+      const done: string[] = []
       const namespace = instead(fixture.namespace, {
         async stage(...args) {
           const staged = await fixture.namespace.stage(...args)
           return instead(staged, {
-            finish(options) {
-              synced.push(options.sync)
-              return staged.finish(options)
+            async finish(options) {
+              const file = await staged.finish(options)
+              if (options.sync) done.push('bytes')
+              return file
             },
             publish(options) {
-              synced.push(options.sync)
+              done.push(options.sync ? 'publish with sync' : 'publish')
               return staged.publish(options)
             },
           })
@@ -191,7 +230,8 @@ describe('a write that succeeds', () => {
       const { begun, metadata } = watched()
       const config = { ...fixture.config, writeType }
       await write(createObjects({ config, namespace, metadata }), 'body')
-      expect([...synced, begun[0]?.durable]).toEqual([durable, durable, durable])
+      expect(done).toEqual(durable ? ['bytes', 'publish with sync'] : ['publish'])
+      expect(begun[0]?.durable).toBe(durable)
     })
   }
 })

@@ -37,6 +37,9 @@ async function publish(
   object: FinishedObject,
 ): Promise<Published> {
   const sync = isDurable(stores.config)
+  // The bytes become durable while the record does: both must be before the rename.
+  const syncing = sync ? staged.finish({ sync }) : undefined
+  syncing?.catch(() => {})
   let intent: Intent | undefined
   try {
     intent = await stores.metadata.begin({
@@ -46,11 +49,14 @@ async function publish(
       write: { id: file.id, record: object.record, tags: object.tags },
       durable: sync,
     })
+    await syncing
     if (object.condition !== undefined) object.condition(await findObject(stores, as, target))
     const published = await staged.publish({ ifAbsent: object.ifAbsent ?? false, sync })
     settle(intent, published.replaced)
     return published
   } catch (error) {
+    // Its descriptor must not be closed under it.
+    await syncing?.catch(() => {})
     await staged.discard()
     if (intent !== undefined) settle(intent, isRefusal(error) ? file.id : undefined)
     throw error

@@ -8,7 +8,7 @@ import type { NewObject, WrittenObject } from './objects.ts'
 import { findObject } from './read.ts'
 import { recordOf } from './record.ts'
 import { makeObject } from './stage.ts'
-import { isDurable, isFolder, type Stores } from './stores.ts'
+import { isFolder, type Stores } from './stores.ts'
 
 /**
  * Receives a body and makes it the object. Small bodies are collected and staged in one step of the file system; larger
@@ -33,7 +33,7 @@ export async function writeObject(
     stage: (temp) => stores.namespace.stage(as, target, stageOptions(digests, inline, temp)),
     async complete(staged) {
       if (inline === undefined) await receive(content, staged)
-      const file = await staged.finish({ sync: isDurable(stores.config) })
+      const file = await staged.finish({ sync: false })
       content.verify(file.digests, file.size)
       return { file, object: { ...object, record: recordOf(object.record, file, content) } }
     },
