@@ -70,10 +70,10 @@ def trees():
         assert len(fs.glob("fsspec-tree/tree/d3/**/*.txt")) == 157
         names = [name for name in fs.ls("fsspec-tree/tree", detail=False) if not name.endswith("/")]
         assert sorted(names) == [f"fsspec-tree/tree/d{n}" for n in range(7)], names
-        fs.get("fsspec-tree/tree", os.path.join(here, "down"), recursive=True, batch_size=32)
-        for name, body in files.items():
+        fs.get("fsspec-tree/tree/d3", os.path.join(here, "down", "d3"), recursive=True, batch_size=32)
+        for name in (name for name in files if name.startswith("d3/")):
             with open(os.path.join(here, "down", name), "rb") as file:
-                assert file.read() == body, name
+                assert file.read() == files[name], name
     fs.rm("fsspec-tree/tree", recursive=True)
     assert fs.find("fsspec-tree") == []
 
