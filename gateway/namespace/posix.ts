@@ -2,8 +2,9 @@ import { resolve } from 'node:path'
 import type { Config } from '../config/properties.ts'
 import type { Identity } from '../identity/identity.ts'
 import { S3Error } from '../s3/errors.ts'
-import type { ActingUser } from './acting-user.ts'
-import { entryOf } from './entry.ts'
+import { type ActingUser, supplementaryGroups } from './acting-user.ts'
+import { CachedReads } from './cached-reads.ts'
+import { entryOf, type WireEntry } from './entry.ts'
 import { bucketDirectory, keyPath, newKeyPath } from './key-path.ts'
 import { pageOf } from './list-result.ts'
 import type {
@@ -38,6 +39,8 @@ export interface NamespaceOptions {
   readonly config: Config
   /** False: confine paths without openat2, as on kernels or in sandboxes that lack it. */
   readonly openat2?: boolean
+  /** False: read on threads only, as on network file systems. */
+  readonly cachedReads?: boolean
 }
 
 /**
@@ -45,11 +48,15 @@ export interface NamespaceOptions {
  * Sets the process's umask to 0, so that the modes of the configuration, or default ACLs, are what files get.
  * Throws an Error whose message says what is wrong and what to do.
  */
-export async function openNamespace({ config, openat2 = true }: NamespaceOptions): Promise<Namespace> {
+export async function openNamespace({
+  config,
+  openat2 = true,
+  cachedReads = true,
+}: NamespaceOptions): Promise<Namespace> {
   process.umask(0)
   const root = resolve(config.root)
   const probed = probe({ root, readOnly: config.readOnly, identityMode: config.identityMode })
-  const namespace = new PosixNamespace(config, root, probed, openat2)
+  const namespace = new PosixNamespace(config, root, probed, openat2, cachedReads)
   await namespace.ready()
   if (!(await namespace.check(config.stepTimeoutMs))) {
     await namespace.close()
@@ -66,11 +73,18 @@ class PosixNamespace implements Namespace {
   readonly features: NamespaceFeatures
   readonly #config: Config
   readonly #steps: ThreadPool
+  readonly #cached: CachedReads | undefined
   readonly #startContents: () => ThreadPool
   #contents: ThreadPool | undefined
   readonly #users = new WeakMap<Identity, ActingUser>()
 
-  constructor(config: Config, root: string, { tmpfile, enforced, granularity, clockOffset }: Probed, openat2: boolean) {
+  constructor(
+    config: Config,
+    root: string,
+    { tmpfile, enforced, granularity, clockOffset }: Probed,
+    openat2: boolean,
+    cachedReads: boolean,
+  ) {
     this.#config = config
     this.features = { tmpfile, enforcedIdentity: enforced }
     const threads = config.namespaceThreads
@@ -86,6 +100,7 @@ class PosixNamespace implements Namespace {
     }
     const options = { threads, stepTimeoutMs: config.stepTimeoutMs, data: { mount, granularity } }
     this.#steps = new ThreadPool(options)
+    if (cachedReads) this.#cached = new CachedReads(mount)
     this.#startContents = () => new ThreadPool(options)
   }
 
@@ -116,15 +131,17 @@ class PosixNamespace implements Namespace {
 
   async stat(as: Identity, target: Target, { forChange = false }: StatOptions = {}): Promise<Entry> {
     const { bucket, key } = located(target)
+    const cached = forChange ? undefined : await this.#cached?.stat(this.#user(as), bucket, key)
+    if (cached !== undefined) return entryOf(cached.entry)
     return entryOf(await this.#steps.run('statEntry', this.#user(as), [bucket, key, forChange]))
   }
 
   async open(as: Identity, target: Target, { inlineBytes = -1 }: OpenOptions = {}): Promise<Opened> {
     const { bucket, key } = located(target)
+    const cached = await this.#cached?.open(this.#user(as), bucket, key, inlineBytes)
+    if (cached !== undefined) return openedOf(cached.entry, cached.fd, cached.bytes)
     const [wire, fd, bytes] = await this.#steps.run('open', this.#user(as), [bucket, key, inlineBytes])
-    const entry = entryOf(wire)
-    if (bytes !== undefined) return { entry, bytes: Buffer.from(bytes) }
-    return fd < 0 ? { entry } : { entry, file: openFile(fd, entry.size) }
+    return openedOf(wire, fd, bytes && Buffer.from(bytes))
   }
 
   async list(as: Identity, query: ListQuery): Promise<ListPage> {
@@ -268,6 +285,7 @@ class PosixNamespace implements Namespace {
   }
 
   async close(): Promise<void> {
+    this.#cached?.close()
     await Promise.all([this.#steps.close(), this.#contents?.close()])
   }
 
@@ -281,7 +299,7 @@ class PosixNamespace implements Namespace {
     if (as.superuser) return undefined
     let user = this.#users.get(as)
     if (user === undefined) {
-      user = { uid: as.uid, gid: as.gid, groups: as.groups }
+      user = { uid: as.uid, gid: as.gid, groups: supplementaryGroups(as.gid, as.groups) }
       this.#users.set(as, user)
     }
     return user
@@ -349,6 +367,12 @@ function locatedNew({ bucket, key }: Target): { bucket: string; key: ReturnType<
 
 function bucketOf(path: string, [id, createdMs, uid]: WireBucket): BucketEntry {
   return { path, id, createdMs, uid }
+}
+
+function openedOf(wire: WireEntry, fd: number, bytes: Buffer | undefined): Opened {
+  const entry = entryOf(wire)
+  if (bytes !== undefined) return { entry, bytes }
+  return fd < 0 ? { entry } : { entry, file: openFile(fd, entry.size) }
 }
 
 function openFile(fd: number, size: number): OpenFile {
