@@ -17,6 +17,7 @@ import (
 var scenarios = map[string]func(){
 	"write_and_read":   writeAndRead,
 	"odd_keys":         oddKeys,
+	"stream":           stream,
 	"multipart":        multipart,
 	"listing":          listing,
 	"bulk_delete":      bulkDelete,

@@ -84,6 +84,18 @@ func oddKeys() {
 	}
 }
 
+// stream writes from a reader that cannot seek, which the SDK does over TLS only.
+func stream() {
+	bucket := createBucket("go-stream")
+	body := data(3*mib+17, 5)
+	input := s3.PutObjectInput{Bucket: bucket, Key: aws.String("o"), ContentLength: aws.Int64(int64(len(body)))}
+	input.Body = io.MultiReader(bytes.NewReader(body))
+	input.ChecksumAlgorithm = types.ChecksumAlgorithmCrc64nvme
+	reply := must(client.PutObject(ctx, &input))
+	check(reply.ChecksumCRC64NVME != nil, "no checksum in the answer")
+	check(bytes.Equal(read(bucket, "o"), body), "other bytes came back")
+}
+
 func multipart() {
 	bucket := createBucket("go-multi")
 	body := data(12*mib, 2)
