@@ -156,11 +156,19 @@ export class NamespaceThread {
       this.#waiting.delete(answer[0])
       this.load -= waiting.weight
       if (answer[1]) {
-        const [, , code, message, cause] = answer
-        waiting.reject(new S3Error(code as ErrorCode, message === '' ? undefined : message, { cause }))
+        waiting.reject(errorOf(answer))
       } else waiting.resolve(answer[2])
     }
   }
+}
+
+/** Its stack would only show this file, and cost more than the step: nothing being there is an everyday answer. */
+function errorOf([, , code, message, cause]: Answer & { readonly 1: true }): S3Error {
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = 0
+  const error = new S3Error(code as ErrorCode, message === '' ? undefined : message, { cause })
+  Error.stackTraceLimit = limit
+  return error
 }
 
 /** Numbers begin again after the highest; never are so many waiting that this could be mistaken. */

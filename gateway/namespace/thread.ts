@@ -73,23 +73,19 @@ function advanceAll(): void {
 
 function settle([number, step]: Call, run: () => unknown): void {
   Atomics.add(state, stateWords.beats, 1)
+  let value: unknown
   try {
-    const value = run()
-    if (value === pending) return
+    value = run()
+  } catch (error) {
+    value = error instanceof S3Error ? error : new S3Error('InternalError', undefined, { cause: String(error) })
+  }
+  if (value === pending) return
+  if (value instanceof S3Error) {
+    const { code, message, cause } = value
+    answers.push([number, true, code, message, cause === undefined ? undefined : String(cause)])
+  } else {
     answers.push([number, false, value])
     if (isAbandoned()) for (const fd of descriptorsOf(step, value)) close(fd)
-  } catch (error) {
-    if (error instanceof S3Error) {
-      answers.push([
-        number,
-        true,
-        error.code,
-        error.message,
-        error.cause === undefined ? undefined : String(error.cause),
-      ])
-    } else {
-      answers.push([number, true, 'InternalError', '', error instanceof Error ? String(error) : 'no error thrown'])
-    }
   }
 }
 

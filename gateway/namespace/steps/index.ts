@@ -1,3 +1,4 @@
+import type { S3Error } from '../../s3/errors.ts'
 import { check, createBucket, listBuckets, removeBucket, statBucket } from './bucket.ts'
 import { copyDigested, copySlice, dropContent, finishContent, writeBlock } from './content.ts'
 import { makeFolder } from './folder.ts'
@@ -45,9 +46,9 @@ export type StepName = keyof Steps
 /** Arguments of a step, without the scene. */
 export type StepArguments<N extends StepName> = Parameters<Steps[N]> extends [unknown, ...infer A] ? A : never
 
-/** Result of a step, as it comes out of its last slice. */
+/** Result of a step, as it comes out of its last slice. A returned S3Error is as good as a thrown one, and cheaper. */
 export type StepResult<N extends StepName> =
-  ReturnType<Steps[N]> extends Generator<unknown, infer R> ? R : ReturnType<Steps[N]>
+  ReturnType<Steps[N]> extends Generator<unknown, infer R> ? R : Exclude<ReturnType<Steps[N]>, S3Error>
 
 /** Open descriptors in the result of a step: of one that nobody waits for they must be closed. */
 export function descriptorsOf(step: StepName, value: unknown): readonly number[] {

@@ -31,16 +31,19 @@ const attempts = 3
  * Opens a file for reading and reads it whole when it is small. Only regular files and folders exist for S3: a FIFO
  * would hang the thread, so the open does not wait and what is found decides.
  */
-export function open(scene: Scene, bucket: string, key: KeyPath, inlineBytes: number): WireOpened {
+export function open(scene: Scene, bucket: string, key: KeyPath, inlineBytes: number): WireOpened | S3Error {
   const { mount } = scene
-  if (key.isFolder) return [statFolder(scene, bucket, key), -1, undefined]
+  if (key.isFolder) {
+    const folder = statFolder(scene, bucket, key)
+    return folder instanceof S3Error ? folder : [folder, -1, undefined]
+  }
   const fd = openPath(mount, cstring(`${bucket}/${key.path}`), O_RDONLY | O_NONBLOCK)
-  if (fd < 0) throw notFound(mount, bucket, fd, 'open')
+  if (fd < 0) return notFound(mount, bucket, fd, 'open')
   let kept = false
   try {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       orFail(statOpen(fd), 'statx')
-      if (!stat.isFile) throw new S3Error('NoSuchKey')
+      if (!stat.isFile) return new S3Error('NoSuchKey')
       const entry = entryOfStat()
       const size = entry[2]
       if (size > inlineBytes) break
@@ -58,15 +61,15 @@ export function open(scene: Scene, bucket: string, key: KeyPath, inlineBytes: nu
 }
 
 /** Throws AccessDenied, with `forChange`, unless the user may write to it. A file's entry is for who may read it. */
-export function statEntry(scene: Scene, bucket: string, key: KeyPath, forChange: boolean): WireEntry {
+export function statEntry(scene: Scene, bucket: string, key: KeyPath, forChange: boolean): WireEntry | S3Error {
   if (forChange) permitChange(scene, bucket)
   if (key.isFolder) return statFolder(scene, bucket, key, forChange ? W_OK : 0)
   const { mount } = scene
   const fd = openPath(mount, cstring(`${bucket}/${key.path}`), O_PATH)
-  if (fd < 0) throw notFound(mount, bucket, fd, 'open')
+  if (fd < 0) return notFound(mount, bucket, fd, 'open')
   try {
     orFail(statOpen(fd), 'statx')
-    if (!stat.isFile) throw new S3Error('NoSuchKey')
+    if (!stat.isFile) return new S3Error('NoSuchKey')
     const entry = entryOfStat()
     orFail(mayAccess(fd, forChange ? W_OK : R_OK), 'access')
     return entry
@@ -76,9 +79,9 @@ export function statEntry(scene: Scene, bucket: string, key: KeyPath, forChange:
 }
 
 /** A folder is there for everybody who may reach it, as in its parent's listing. */
-function statFolder({ mount }: Scene, bucket: string, key: KeyPath, access = 0): WireEntry {
+function statFolder({ mount }: Scene, bucket: string, key: KeyPath, access = 0): WireEntry | S3Error {
   const fd = openPath(mount, cstring(`${bucket}/${key.path}`), O_PATH | O_DIRECTORY)
-  if (fd < 0) throw notFound(mount, bucket, fd, 'open')
+  if (fd < 0) return notFound(mount, bucket, fd, 'open')
   try {
     if (access !== 0) orFail(mayAccess(fd, access), 'access')
     orFail(statOpen(fd), 'statx')

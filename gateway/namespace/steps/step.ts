@@ -12,7 +12,8 @@ export interface Scene {
 
 /**
  * One visit to the file system, run to its end by a namespace thread as the acting user. Arguments and result are plain
- * values. A long step is a generator: at each `yield` others may run in between. Throws S3Error.
+ * values. A long step is a generator: at each `yield` others may run in between. Throws S3Error, or returns one where
+ * that is an everyday answer, since a throw costs more than the look at the file system.
  */
 // biome-ignore lint/suspicious/noExplicitAny: arguments differ from step to step; `Steps` in index.ts has their types
 export type Step = (scene: Scene, ...args: any[]) => unknown
