@@ -303,7 +303,7 @@ class EmbeddedJobs implements Jobs {
     }
     this.#closed = true
     for (const name of [...this.#joined.keys()]) this.#wake(name)
-    await this.#sessions.close()
+    this.#sessions.close()
     await this.#store.close()
   }
 }

@@ -5,6 +5,7 @@ export type Db = RootDatabase<unknown, string>
 
 /** Only address space: the file grows as needed. */
 const mapBytes = 64 * 2 ** 30
+const pageBytes = 4096
 
 /** Opens an LMDB file: values are MessagePack, keys are strings compared by their UTF-8 bytes; commits do not wait. */
 export function openFile(path: string): Db {
@@ -14,6 +15,7 @@ export function openFile(path: string): Db {
     encoding: 'msgpack',
     keyEncoder,
     mapSize: mapBytes,
+    pageSize: pageBytes,
     maxReaders: 1024,
     noSync: true,
     overlappingSync: false,
@@ -21,6 +23,12 @@ export function openFile(path: string): Db {
     permissionsMode: 0o600,
   }
   return open<unknown, string>(options)
+}
+
+/** How much of the file is in use, its free pages included, as of the last commit. */
+export function usedBytes(db: Db): number {
+  const { lastPageNumber } = (db as unknown as { env: { info(): { lastPageNumber: number } } }).env.info()
+  return (lastPageNumber + 1) * pageBytes
 }
 
 /** Changes as bytes, in the encoding of the values themselves. The bytes are good until the next call. */

@@ -23,10 +23,9 @@ export class Sessions {
     })
   }
 
-  async close(): Promise<void> {
-    await this.#store.write(() => {
-      this.#store.removeVolatile(`s${this.own}`)
-    })
+  /** Goes with the last transaction of the store; a process that has ended needs no entry to be known as dead. */
+  close(): void {
+    this.#store.writeLater(() => this.#store.removeVolatile(`s${this.own}`), true)
   }
 
   isAlive(session: Session): boolean {

@@ -1,9 +1,10 @@
 import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { S3Error } from '../s3/errors.ts'
-import { type Db, encodeChanges, openFile } from './embedded-file.ts'
+import { type Db, encodeChanges, openFile, usedBytes } from './embedded-file.ts'
 import { Log, type LoggedChange, type LogPosition } from './embedded-log.ts'
 import { positionKey, recover } from './embedded-recovery.ts'
+import { Room } from './embedded-room.ts'
 import { takeSnapshot } from './embedded-snapshot.ts'
 
 /**
@@ -57,6 +58,8 @@ const retryMs = 1000
 const flushEveryMs = 2000
 /** A log of this size is followed by a snapshot of the store; a large store, by one when the log is half as large. */
 const leastLogBytes = 64 * 2 ** 20
+/** Steps of one transaction, so that others are not kept waiting for the lock. */
+const mostSteps = 500
 /** lmdb's NO_SYNC_FLUSH and SYNCHRONOUS_COMMIT: the commit is done on return and does not wait for the disk. */
 const commitFlags: number = 0x10002
 
@@ -114,6 +117,7 @@ class OpenStore implements EmbeddedStore {
   readonly db: Db
   readonly #release: () => boolean
   readonly #log: Log
+  readonly #room: Room
   #changes: LoggedChange[] = []
   #queue: Pending[] = []
   #immediate: NodeJS.Immediate | undefined
@@ -127,7 +131,9 @@ class OpenStore implements EmbeddedStore {
   constructor(directory: string, release: () => boolean) {
     this.directory = directory
     this.#release = release
-    this.db = openFile(join(directory, 'store.mdb'))
+    const path = join(directory, 'store.mdb')
+    this.db = openFile(path)
+    this.#room = new Room(path, this.db)
     this.#log = new Log(directory)
   }
 
@@ -173,9 +179,9 @@ class OpenStore implements EmbeddedStore {
     clearTimeout(this.#timer)
     this.#immediate = undefined
     this.#timer = undefined
-    const batch = this.#queue
+    const batch = this.#queue.splice(0, mostSteps)
     if (batch.length === 0) return
-    this.#queue = []
+    const isReleasing = batch.every(({ reject }) => !reject)
     let culprit: Pending | undefined
     try {
       this.db.transactionSync(() => {
@@ -185,14 +191,16 @@ class OpenStore implements EmbeddedStore {
           pending.outcome = attempt(pending.step)
         }
         culprit = undefined
-        if (this.#changes.length > 0) this.#logChanges()
+        const bytes = this.#changes.length > 0 ? this.#logChanges() : 0
+        this.#room.ensure(batch.length + this.#changes.length, bytes, isReleasing)
       }, commitFlags)
     } catch (error) {
       const failure = storeError(error)
       if (!culprit || isStoreFailure(error)) {
         for (const { reject } of batch) reject?.(failure)
-        this.#queue = [...batch.filter(({ reject }) => !reject), ...this.#queue]
-        if (this.#queue.length > 0) this.#timer = setTimeout(this.#commit, retryMs).unref()
+        if (this.#queue.length > 0) this.#immediate = setImmediate(this.#commit)
+        this.#queue.push(...batch.filter(({ reject }) => !reject))
+        if (this.#queue.length > 0) this.#timer = setTimeout(this.#commit, isReleasing ? retryMs : laterMs).unref()
         return
       }
       // Nothing of the transaction was kept. Whoever broke it is told; the others are innocent and run again.
@@ -201,29 +209,28 @@ class OpenStore implements EmbeddedStore {
       this.#commit()
       return
     }
+    if (this.#queue.length > 0) this.#immediate ??= setImmediate(this.#commit)
     for (const { outcome, resolve, reject } of batch) {
       if (outcome && 'error' in outcome) reject?.(outcome.error)
       else resolve?.(outcome?.value)
     }
   }
 
-  #logChanges(): void {
+  /** Returns the bytes of the changes. */
+  #logChanges(): number {
     const position = this.db.get(positionKey) as LogPosition
-    const next = this.#log.append(position, encodeChanges(this.db, this.#changes))
+    const payload = encodeChanges(this.db, this.#changes)
+    const next = this.#log.append(position, payload)
     this.db.put(positionKey, next)
     this.#flushTimer ??= setTimeout(() => this.#flushByAndBy(next), flushEveryMs).unref()
+    return payload.length
   }
 
   #flushByAndBy([log, bytes]: LogPosition): void {
     this.#flushTimer = undefined
     // Failures are told to those who wait for safety; the next commit tries again.
     this.flush().catch(() => {})
-    if (bytes > leastLogBytes && bytes > this.#size() / 2) this.#snapshot ??= this.#rotate(log)
-  }
-
-  #size(): number {
-    const { lastPageNumber, pageSize } = this.db.getStats() as { lastPageNumber: number; pageSize: number }
-    return lastPageNumber * pageSize
+    if (bytes > leastLogBytes && bytes > usedBytes(this.db) / 2) this.#snapshot ??= this.#rotate(log)
   }
 
   /** Begins a new log, unless another process did, and replaces the old ones by a snapshot. */
@@ -271,6 +278,7 @@ class OpenStore implements EmbeddedStore {
 
   async close(): Promise<void> {
     const isLast = this.#release()
+    while (this.#queue.length > mostSteps) this.#commit()
     await this.flush()
     if (!isLast) return
     this.#closed = true
@@ -278,6 +286,7 @@ class OpenStore implements EmbeddedStore {
     clearTimeout(this.#flushTimer)
     await this.#snapshot
     await this.#log.close()
+    this.#room.close()
     await this.db.close()
   }
 }
@@ -297,10 +306,13 @@ function isStoreFailure(error: unknown): boolean {
   return typeof (error as { code?: unknown }).code === 'number'
 }
 
+/** No space, quota or largest file size used up; -30792 is lmdb's MDB_MAP_FULL. */
+const fullCodes: ReadonlySet<unknown> = new Set([28, 122, 27, 'ENOSPC', 'EDQUOT', 'EFBIG', -30792])
+
 /** What the client is told when the store fails: nothing was written, and the store stays usable. */
 function storeError(error: unknown): S3Error {
   const { code, message } = error as { code?: number | string; message: string }
-  const full = code === 28 || code === 122 || code === 'ENOSPC' || code === 'EDQUOT' || code === -30792
+  const full = fullCodes.has(code)
   return full
     ? new S3Error('InsufficientStorage', 'There is no space left for the metadata store. Free some, then try again.', {
         cause: error,

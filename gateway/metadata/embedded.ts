@@ -78,7 +78,7 @@ export async function openEmbeddedMetadata(options: { directory: string; process
     check: () => findProblems(store),
     async close() {
       expiry.close()
-      await sessions.close()
+      sessions.close()
       await store.close()
     },
   }
