@@ -1,6 +1,6 @@
-import { unwatchFile, watchFile } from 'node:fs'
 import { type LoadedConfig, loadConfig, type Setting, type Sources } from './load.ts'
 import { type Config, properties } from './properties.ts'
+import { watchPaths } from './watch-paths.ts'
 
 /** What a changed configuration file means for the running process. */
 export interface Reload {
@@ -13,7 +13,7 @@ export interface Reload {
 }
 
 /**
- * Watches the configuration file by polling its path, which also sees a mounted ConfigMap that is swapped by symlink.
+ * Watches the configuration file.
  * `onReload` is called for every change of content. Returns a function that stops.
  */
 export function watchConfig(
@@ -41,8 +41,7 @@ export function watchConfig(
       mistakes: [],
     })
   }
-  watchFile(sources.file, { interval: intervalMs, persistent: false }, check)
-  return () => unwatchFile(sources.file, check)
+  return watchPaths([sources.file], check, intervalMs)
 }
 
 /** Puts written values of live properties into `config`, in place: whoever reads a field sees it at the next read. */

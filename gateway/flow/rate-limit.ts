@@ -5,7 +5,7 @@ export interface Clock {
   after(ms: number, call: () => void): void
 }
 
-export const systemClock: Clock = {
+const systemClock: Clock = {
   nowMs: () => performance.now(),
   after: (ms, call) => void setTimeout(call, ms),
 }

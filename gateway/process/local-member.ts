@@ -5,7 +5,6 @@ import type { Exchange } from '../server/exchange.ts'
 import { listen } from '../server/listen.ts'
 import { ReadRateLimits } from '../server/read-rate.ts'
 import { createS3Server } from '../server/s3-server.ts'
-import { readTlsFiles, watchTlsFiles } from '../server/tls-files.ts'
 import { accessLogFormat } from '../telemetry/access-log.ts'
 import type { LineWriter } from '../telemetry/line-writer.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -17,6 +16,7 @@ import type { Member, Ports } from './member.ts'
 import { observeProcess } from './observe.ts'
 import { calmReporter } from './read-share.ts'
 import { openServices } from './services.ts'
+import { readTlsFiles, watchTlsFiles } from './tls-files.ts'
 
 const megabyte = 2 ** 20
 
@@ -77,7 +77,7 @@ export async function startLocalMember(options: LocalMemberOptions): Promise<Loc
   }
   observeProcess(recorder, { services, servers, rate, lines })
   const stopWatchingTls = tls
-    ? watchTlsFiles(config, servers, (error) =>
+    ? watchTlsFiles(config, tls, servers, (error) =>
         error ? log.error({ err: error }, 'the new TLS certificate is not used') : log.info('TLS certificate reloaded'),
       )
     : () => {}

@@ -2,7 +2,7 @@
 const budgetBytes = 64 * 2 ** 20
 /** Kept for the next transfer instead of being given back to the allocator. */
 const keptBytes = 16 * 2 ** 20
-export const largestChunk = 2 ** 20
+export const largestChunk = 2 ** 19
 const sizes = [largestChunk, 256 * 1024, 64 * 1024] as const
 
 /**
@@ -14,7 +14,7 @@ export class ChunkBuffers {
   #freeBytes = 0
   #lentBytes = 0
 
-  /** A buffer of at most 1 MiB, not larger than what `wanted` bytes need. Its content is whatever was there. */
+  /** A buffer of at most 512 KiB, not larger than what `wanted` bytes need. Its content is whatever was there. */
   take(wanted: number): Buffer {
     const size =
       sizes.find((candidate, index) => {

@@ -1,8 +1,9 @@
-import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { Server as TlsServer } from 'node:https'
 import { createSecureContext } from 'node:tls'
 import type { Config } from '../config/properties.ts'
+import { watchPaths } from '../config/watch-paths.ts'
 
 export interface TlsFiles {
   readonly cert: Buffer
@@ -32,24 +33,24 @@ export function readTlsFiles(config: Config): TlsFiles | undefined {
  */
 export function watchTlsFiles(
   config: Config,
+  used: TlsFiles,
   servers: readonly Server[],
   told: (error: Error | undefined) => void,
   intervalMs = 1000,
 ): () => void {
-  const paths = [config.tlsCertificate, config.tlsKey]
+  let current = used
   const reload = () => {
     try {
       const files = readTlsFiles(config)
-      if (files) for (const server of servers) (server as TlsServer).setSecureContext(files)
+      if (!files || (current.cert.equals(files.cert) && current.key.equals(files.key))) return
+      for (const server of servers) (server as TlsServer).setSecureContext(files)
+      current = files
       told(undefined)
     } catch (error) {
       told(error as Error)
     }
   }
-  for (const path of paths) watchFile(path, { interval: intervalMs, persistent: false }, reload)
-  return () => {
-    for (const path of paths) unwatchFile(path, reload)
-  }
+  return watchPaths([config.tlsCertificate, config.tlsKey], reload, intervalMs)
 }
 
 function readNamed(path: string, property: string): Buffer {
