@@ -20,9 +20,10 @@ export async function displaceUpload(stores: Stores, as: Identity, target: Targe
   const id = uploadIdOf(target.key)
   const upload = id === undefined ? undefined : await stores.metadata.upload(id)
   if (upload === undefined || upload.bucket !== target.bucket || upload.directory !== target.key) return false
-  if (upload.state === 'completed') return false
   if (!mayUse(as, upload)) throw new S3Error('AccessDenied', 'The upload at this key belongs to another user.')
-  await abort(stores, as, upload)
+  // A completed one has left its directory only if it could not be removed then.
+  if (upload.state === 'completed') await removeStoredParts(stores, as, upload)
+  else await abort(stores, as, upload)
   return true
 }
 

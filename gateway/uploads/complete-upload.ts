@@ -5,7 +5,7 @@ import type { Target } from '../namespace/namespace.ts'
 import { S3Error } from '../s3/errors.ts'
 import { refuseByCondition } from './completion-condition.ts'
 import { isSameCompletion } from './completion-state.ts'
-import { beingCompleted, findUpload, noSuchUpload } from './find-upload.ts'
+import { beingCompleted, findUpload, isOver, noSuchUpload } from './find-upload.ts'
 import { completedUpload } from './finished-record.ts'
 import { listedParts } from './part-list.ts'
 import { type CompletionOutcome, type CompletionPayload, completionQueue } from './queues.ts'
@@ -26,9 +26,8 @@ export async function completeUpload(
   completion: Completion,
 ): Promise<{ done: Promise<CompletedUpload> }> {
   const upload = await findUpload(stores, as, target, id)
-  if (upload.state === 'aborting') throw noSuchUpload(id)
   const name = `${id}-${hashOf(as, completion)}`
-  if (upload.state === 'completed' && !isSameCompletion(upload, name)) throw noSuchUpload(id)
+  refuseOver(upload, name)
   const done = finish(stores, as, upload, completion, name)
   // With keepalive the client is not told of a refusal (spec §7.3); failures of ours are reported by the job in any case.
   const { keepaliveEnabled, keepaliveErrors } = stores.config
@@ -43,6 +42,12 @@ export async function completeUpload(
   return { done }
 }
 
+/** An upload that is over answers only the request that has completed it, asked again. */
+function refuseOver(upload: Upload, name: string): void {
+  if (!isOver(upload) || (upload.state === 'completed' && isSameCompletion(upload, name))) return
+  throw noSuchUpload(upload.id)
+}
+
 async function finish(
   stores: Stores,
   as: Identity,
@@ -50,11 +55,22 @@ async function finish(
   completion: Completion,
   name: string,
 ): Promise<CompletedUpload> {
-  if (upload.state === 'completed') return completedUpload(upload.record)
-  if (upload.state !== 'open' && !isSameCompletion(upload, name)) throw beingCompleted()
-  if (upload.state === 'open') await refuseAtOnce(stores, as, upload, completion)
+  const { state } = upload
+  refuseOver(upload, name)
+  if (state === 'completed') return completedUpload(upload.record)
+  if (state !== 'open' && !isSameCompletion(upload, name)) throw beingCompleted()
+  if (state === 'open') {
+    try {
+      await refuseAtOnce(stores, as, upload, completion)
+    } catch (error) {
+      // The same request may have completed the upload meanwhile, so that its parts are gone.
+      const now = await stores.metadata.upload(upload.id)
+      if (now === undefined || now.version === upload.version) throw error
+      return finish(stores, as, now, completion, name)
+    }
+  }
   // A failed completion opens the upload again with another version: a new request is a new job, not the old result.
-  const job = upload.state === 'open' ? `${name}-${upload.version}` : (upload.completion ?? name)
+  const job = state === 'open' ? `${name}-${upload.version}` : (upload.completion ?? name)
   const user = as.authenticated ? as.name : null
   const outcome = await run(stores, { upload: upload.id, user, job, completion })
   if ('completed' in outcome) return outcome.completed

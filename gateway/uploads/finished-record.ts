@@ -14,6 +14,11 @@ import type { ObjectRecord } from '../s3/object-record.ts'
 import type { ListedPart } from './part-list.ts'
 import type { CompletedUpload, Completion } from './uploads.ts'
 
+interface Checksum {
+  readonly algorithm: ChecksumAlgorithm
+  readonly type: ChecksumType
+}
+
 /**
  * The record of the finished object, from the digests of its parts and no byte of them: S3's `md5(md5s)-N` as ETag, and
  * the checksum over the parts' checksums (COMPOSITE) or over the bytes (FULL_OBJECT, which CRCs allow to combine).
@@ -25,7 +30,7 @@ export function finishedRecord(upload: Upload, completion: Completion, parts: re
     etag: multipartEtag(parts.map((part) => digestOf(part, 'MD5').toString('hex'))),
     parts: parts.map(({ entry }) => entry.size),
   }
-  const wanted = wantedChecksum(upload, completion)
+  const wanted = wantedChecksum(upload, completion) ?? impliedChecksum(parts)
   if (wanted === undefined) return record
   const value =
     wanted.type === 'COMPOSITE'
@@ -57,10 +62,7 @@ export function neededDigests(upload: Upload, completion: Completion, part: numb
  * The checksum declared when the upload was opened; else the one the client expects of the whole object now, which only
  * CRCs can give without reading it all. Throws InvalidRequest.
  */
-function wantedChecksum(
-  upload: Upload,
-  completion: Completion,
-): { algorithm: ChecksumAlgorithm; type: ChecksumType } | undefined {
+function wantedChecksum(upload: Upload, completion: Completion): Checksum | undefined {
   const { checksumAlgorithm: declared, checksumType } = upload
   if (declared !== undefined) {
     const type = checksumType ?? (declared === 'CRC64NVME' ? 'FULL_OBJECT' : 'COMPOSITE')
@@ -79,6 +81,12 @@ function wantedChecksum(
     'InvalidRequest',
     `A ${expected} checksum of a multipart object is made of those of its parts. Name the algorithm when you create the upload.`,
   )
+}
+
+/** S3's own choice when nobody names an algorithm, where the parts have come with it anyway. */
+function impliedChecksum(parts: readonly ListedPart[]): Checksum | undefined {
+  if (!parts.every(({ digests }) => digests.has('CRC64NVME'))) return undefined
+  return { algorithm: 'CRC64NVME', type: 'FULL_OBJECT' }
 }
 
 function combined(algorithm: ChecksumAlgorithm, parts: readonly ListedPart[]): string {

@@ -191,6 +191,15 @@ describe('the record of the finished object', () => {
     expect(codeOf(() => finished({}, { checksums: { sha1: 'x' } }))).toBe('InvalidRequest')
   })
 
+  it('has the CRC64NVME of all bytes when every part came with one and nobody named an algorithm (seen on S3)', () => {
+    const crc64nvme = digest('CRC64NVME', whole).toString('base64')
+    expect(finished({}, {}, ['MD5', 'CRC64NVME'])).toMatchObject({
+      checksums: { crc64nvme },
+      checksumType: 'FULL_OBJECT',
+    })
+    expect(finished({}, {}, ['MD5', 'CRC32'])).not.toHaveProperty('checksums')
+  })
+
   it('is refused when the completion names another checksum type than the upload', () => {
     const opened = { checksumAlgorithm: 'CRC32', checksumType: 'COMPOSITE' } as const
     expect(codeOf(() => finished(opened, { checksumType: 'FULL_OBJECT' }, ['MD5', 'CRC32']))).toBe('InvalidRequest')

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { codeOf, contentOf, md5, target, temporaryFiles } from '../objects/objects.fixture.ts'
@@ -381,6 +382,22 @@ describe('completing', () => {
     const [one, two] = await Promise.all([fixture.complete(upload, [1, 2]), fixture.complete(upload, [1, 2])])
     expect(one).toEqual(two)
     expect(tree()).toEqual(['k'])
+  })
+
+  it('asked again at any moment gives the same answer', async () => {
+    for (let round = 0; round < 10; round++) {
+      const upload = await fixture.create(`k${round}`)
+      const numbers = round % 2 === 0 ? [1] : [1, 2]
+      for (const n of numbers) await fixture.part(upload, n, 'x')
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, async (_, n) => {
+          await pause(n * round * 0.7)
+          return fixture.complete(upload, numbers)
+        }),
+      )
+      expect(new Set(answers.map(({ etag }) => etag)).size).toBe(1)
+      expect(tree()).toEqual(Array.from({ length: round + 1 }, (_, n) => `k${n}`))
+    }
   })
 
   it('asked for two different lists at once does one of them and refuses the other', async () => {
