@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -109,3 +109,28 @@ it('a completion whose processes are killed is finished by the next ones, withou
   expect(answer.body.toString()).toContain('-1&quot;</ETag>')
   expect(readdirSync(join(gateway.root, 'b'))).toEqual(['k'])
 })
+
+it.skipIf(process.getuid?.() !== 0)(
+  'an object made of parts belongs to the acting user, who needs the permission to write',
+  async () => {
+    await start({ 'svc.proxy.s3.complete.multipart.upload.min.part.size': 0 })
+    await client.expect(200, 'PUT', '/b', { user: 'alice' })
+    const { uid } = statSync(join(gateway.root, 'b'))
+    expect(uid).not.toBe(0)
+    for (const parts of [1, 2]) {
+      const numbers = Array.from({ length: parts }, (_, n) => n + 1)
+      const { body } = await client.expect(200, 'POST', '/b/a/k?uploads', { user: 'alice' })
+      const id = /<UploadId>([^<]+)</.exec(body.toString())?.[1]
+      for (const n of numbers) {
+        await client.expect(200, 'PUT', `/b/a/k?uploadId=${id}&partNumber=${n}`, { user: 'alice', body: 'x' })
+      }
+      const all = numbers.map((n) => `<Part><PartNumber>${n}</PartNumber></Part>`).join('')
+      const document = `<CompleteMultipartUpload>${all}</CompleteMultipartUpload>`
+      await client.expect(403, 'POST', `/b/a/k?uploadId=${id}`, { user: 'bob', body: document })
+      await client.expect(200, 'POST', `/b/a/k?uploadId=${id}`, { user: 'alice', body: document })
+      expect(statSync(join(gateway.root, 'b/a/k'))).toMatchObject({ uid, size: parts, nlink: 1 })
+    }
+    await client.expect(403, 'POST', '/b/k?uploads', { user: 'bob' })
+    expect(readdirSync(join(gateway.root, 'b'))).toEqual(['a'])
+  },
+)
