@@ -11,8 +11,9 @@ const layers: Record<string, { uses: string[]; types?: string[] }> = {
   config: { uses: [] },
   identity: { uses: ['s3'], types: ['config'] },
   namespace: { uses: ['s3'], types: ['identity', 'config'] },
-  metadata: { uses: ['s3'], types: ['namespace'] },
-  jobs: { uses: ['s3'] },
+  embedded: { uses: ['s3'] },
+  metadata: { uses: ['s3', 'embedded'], types: ['namespace'] },
+  jobs: { uses: ['s3', 'embedded'] },
   objects: { uses: ['s3'], types: ['namespace', 'metadata', 'identity', 'config'] },
   buckets: { uses: ['s3'], types: ['namespace', 'metadata', 'identity', 'config'] },
   uploads: { uses: ['s3'], types: ['objects', 'namespace', 'metadata', 'jobs', 'identity', 'config'] },
@@ -28,7 +29,7 @@ const layers: Record<string, { uses: string[]; types?: string[] }> = {
 /** Packages that only one place may know, so that it can be replaced there. */
 const packages: Record<string, RegExp> = {
   koffi: /^gateway\/namespace\/libc[^/]*\.ts$/,
-  lmdb: /^gateway\/(metadata|jobs)\/embedded[^/]*\.ts$/,
+  lmdb: /^gateway\/embedded\/[^/]*\.ts$/,
   'fast-xml-parser': /^gateway\/s3\/xml\/parse\.ts$/,
   pino: /^gateway\/telemetry\//,
   'node:http': /^gateway\/(server|process|telemetry)\//,

@@ -1,5 +1,5 @@
-import type { Session, Sessions } from '../metadata/embedded-sessions.ts'
-import type { EmbeddedStore } from '../metadata/embedded-store.ts'
+import type { Session, Sessions } from '../embedded/sessions.ts'
+import type { EmbeddedStore } from '../embedded/store.ts'
 import type { JobCounts, Json, Queue } from './jobs.ts'
 
 /** A job as it lies in the store, under `jb<queue>\0<id>`. */

@@ -1,4 +1,4 @@
-import type { EmbeddedStore } from './embedded-store.ts'
+import type { EmbeddedStore } from '../embedded/store.ts'
 
 const sweepEveryMs = 10_000
 const pauseMs = 50

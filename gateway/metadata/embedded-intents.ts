@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { Session, Sessions } from '../embedded/sessions.ts'
+import type { EmbeddedStore } from '../embedded/store.ts'
 import { S3Error } from '../s3/errors.ts'
-import type { Session, Sessions } from './embedded-sessions.ts'
-import type { EmbeddedStore } from './embedded-store.ts'
 
 /** One announced change, as it lies in the store. */
 export interface StoredIntent {

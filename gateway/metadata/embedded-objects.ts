@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
+import type { EmbeddedStore } from '../embedded/store.ts'
 import type { FileId } from '../namespace/namespace.ts'
 import type { ObjectRecord, Tag } from '../s3/object-record.ts'
 import type { EmbeddedExpiry } from './embedded-expiry.ts'
-import type { EmbeddedStore } from './embedded-store.ts'
 import type { ObjectMetadata } from './metadata.ts'
 
 /** Bytes of records this process keeps decoded. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { type EmbeddedStore, maxKeyBytes } from '../embedded/store.ts'
 import type { EmbeddedExpiry } from './embedded-expiry.ts'
-import { type EmbeddedStore, maxKeyBytes } from './embedded-store.ts'
 import type { Upload, UploadQuery } from './metadata.ts'
 
 /** Completed uploads answer repeated requests for so long. */

@@ -1,12 +1,12 @@
 import { statfs } from 'node:fs/promises'
+import { ownProcessId, type ProcessId } from '../embedded/process-identity.ts'
+import { Sessions } from '../embedded/sessions.ts'
+import { type EmbeddedStore, openEmbeddedStore } from '../embedded/store.ts'
 import { EmbeddedExpiry } from './embedded-expiry.ts'
 import { EmbeddedIntents } from './embedded-intents.ts'
 import { EmbeddedObjects } from './embedded-objects.ts'
-import { Sessions } from './embedded-sessions.ts'
-import { type EmbeddedStore, openEmbeddedStore } from './embedded-store.ts'
 import { EmbeddedUploads } from './embedded-uploads.ts'
 import type { Intent, Metadata } from './metadata.ts'
-import { ownProcessId, type ProcessId } from './process-identity.ts'
 
 /** Records of replaced and removed files stay so long for readers that still hold the file (design §4). */
 const graceMs = 600_000

@@ -2,7 +2,7 @@ import { closeSync, fsync, openSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { RootDatabase } from 'lmdb'
-import { numbersOf, removeLogsBefore, syncDirectory } from './embedded-log.ts'
+import { numbersOf, removeLogsBefore, syncDirectory } from './log.ts'
 
 /**
  * Copies the store, durably, to `snapshot-<log>`: it holds all that is in logs before that one, which are removed then.

@@ -1,5 +1,5 @@
 import { open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
-import type { LoggedChange } from './embedded-log.ts'
+import type { LoggedChange } from './log.ts'
 
 export type Db = RootDatabase<unknown, string>
 

@@ -1,5 +1,5 @@
-import type { EmbeddedStore } from './embedded-store.ts'
 import { isAlive, type ProcessId } from './process-identity.ts'
+import type { EmbeddedStore } from './store.ts'
 
 /** One opening of the store by one process. What it left behind is known by this name. */
 export type Session = string

@@ -27,7 +27,7 @@ const maxFrameBytes = 2 ** 30
 /**
  * What was committed, in order, in files `log-<n>`: one frame for each transaction. LMDB's own file is never waited for
  * (see EmbeddedStore), so after the loss of the machine it is worth nothing and is made anew from the last snapshot and
- * the logs that follow it (`embedded-recovery.ts`).
+ * the logs that follow it (`recovery.ts`).
  *
  * Frames are written inside the transaction, at the position that the last committed one left: so the order is that of
  * the commits, whichever process made them, and what a killed process or an aborted transaction wrote is overwritten.

@@ -10,10 +10,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Db, decodeChanges, openFile } from './embedded-file.ts'
-import { createLog, logNumbers, readLog, syncDirectory } from './embedded-log.ts'
-import { snapshotNumbers, snapshotPath } from './embedded-snapshot.ts'
+import { type Db, decodeChanges, openFile } from './file.ts'
+import { createLog, logNumbers, readLog, syncDirectory } from './log.ts'
 import { bootId, isAlive, ownProcessId } from './process-identity.ts'
+import { snapshotNumbers, snapshotPath } from './snapshot.ts'
 
 const claimPrefix = 'recovery-'
 const pollMs = 20

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
-import { type Db, usedBytes } from './embedded-file.ts'
+import { type Db, usedBytes } from './file.ts'
 
 /** The file is kept this much larger than what is used of it. */
 const headroomBytes = 4 * 2 ** 20

@@ -1,11 +1,11 @@
 import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { S3Error } from '../s3/errors.ts'
-import { type Db, encodeChanges, openFile, usedBytes } from './embedded-file.ts'
-import { Log, type LoggedChange, type LogPosition } from './embedded-log.ts'
-import { positionKey, recover } from './embedded-recovery.ts'
-import { Room } from './embedded-room.ts'
-import { takeSnapshot } from './embedded-snapshot.ts'
+import { type Db, encodeChanges, openFile, usedBytes } from './file.ts'
+import { Log, type LoggedChange, type LogPosition } from './log.ts'
+import { positionKey, recover } from './recovery.ts'
+import { Room } from './room.ts'
+import { takeSnapshot } from './snapshot.ts'
 
 /**
  * Where the embedded drivers (metadata and jobs) keep their state: an LMDB environment that every process of the host may

@@ -13,11 +13,11 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { S3Error } from '../s3/errors.ts'
-import { logNumbers } from './embedded-log.ts'
-import { recover } from './embedded-recovery.ts'
-import { snapshotNumbers } from './embedded-snapshot.ts'
-import { type EmbeddedStore, openEmbeddedStore } from './embedded-store.ts'
+import { logNumbers } from './log.ts'
 import { bootId } from './process-identity.ts'
+import { recover } from './recovery.ts'
+import { snapshotNumbers } from './snapshot.ts'
+import { type EmbeddedStore, openEmbeddedStore } from './store.ts'
 
 let directory: string
 const made: string[] = []
