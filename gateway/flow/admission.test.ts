@@ -32,6 +32,8 @@ describe('admission without async processing', () => {
       expect.objectContaining({ code: 'SlowDown', status: 503, headers: { 'Retry-After': '1' } }),
     )
     slot.leave()
+    expect(() => admission.enter('light', false), 'the answer is still being sent').toThrow('reduce')
+    slot.end()
     expect(admission.counts('light').running).toBe(1)
     admission.enter('light', false)
   })

@@ -2,7 +2,7 @@ import type { Config } from '../config/properties.ts'
 import { S3Error } from '../s3/errors.ts'
 import { SlotPool } from './slot-pool.ts'
 
-/** Leave to work for one request; given back exactly once by `leave`. */
+/** Leave to work for one request; `leave` and then `end` are called exactly once. */
 export interface Slot {
   /** The client makes us wait for bytes: others may use the slot meanwhile. */
   park(): void
@@ -13,8 +13,10 @@ export interface Slot {
    * starts again whenever bytes come from the client. `late` then gets the reply nobody waits for.
    */
   reply<T>(work: Promise<T>, late: (reply: T) => void): Promise<T>
-  /** The operation has ended. */
+  /** The operation has its reply or has failed. */
   leave(): void
+  /** The answer is sent. */
+  end(): void
 }
 
 /** Which requests may work now, which wait, which are told to slow down. One for each process. */
@@ -36,7 +38,8 @@ function boundedAdmission(config: Config): Admission {
     park() {},
     unpark: () => undefined,
     reply: (work) => work,
-    leave() {
+    leave() {},
+    end() {
       running[pool]--
     },
   })
@@ -126,6 +129,9 @@ class PooledSlot implements Slot {
     this.#left = true
     if (!this.#parked) this.#pool.leave()
   }
+
+  /** Bytes on their way to a client hold no slot. */
+  end(): void {}
 }
 
 const timeoutMessage = 'The request was not done within svc.proxy.s3.v2.async.context.timeout.ms. Please try again.'

@@ -52,6 +52,7 @@ export async function answer(exchange: Exchange, options: AnswerOptions, unknown
   }
   if (exchange.gone && !exchange.response.writableFinished) exchange.aborted = true
   exchange.endMs = performance.now()
+  exchange.body.slot?.end()
   options.ended(exchange)
 }
 

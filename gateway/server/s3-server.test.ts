@@ -474,3 +474,51 @@ function afterAllRemove(directory: string): void {
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
+
+describe('the bound on requests in flight', () => {
+  it('counts a request until its answer is sent, and answers 503 SlowDown above it', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { client } = await start(
+      [
+        get(async ({ key }) => {
+          if (key === 'slow') await gate.promise
+          return { ...ok, body: 'done' }
+        }),
+      ],
+      { 'svc.proxy.web.max.requests': 1 },
+    )
+    const slow = client().request('GET', `${base}/b/slow`)
+    await pause(50)
+    const other = client()
+    const { status, headers, body } = await other.request('GET', `${base}/b/k`).answer()
+    expect({ status, retry: headers['retry-after'] }).toEqual({ status: 503, retry: '1' })
+    expect(String(body)).toContain('<Code>SlowDown</Code>')
+    gate.resolve()
+    expect((await slow.answer()).status).toBe(200)
+    expect((await other.request('GET', `${base}/b/k`).answer()).status).toBe(200)
+  })
+
+  it('is given back after failures and lost clients', async () => {
+    const { client, nextEnd } = await start(
+      [
+        echo,
+        get(async () => {
+          throw new Error('fails')
+        }),
+      ],
+      { 'svc.proxy.web.max.requests': 1 },
+    )
+    const connection = client()
+    for (let turn = 0; turn < 3; turn++) {
+      expect((await connection.request('GET', `${base}/b/k`).answer()).status).toBe(500)
+    }
+    const ended = nextEnd()
+    const lost = client()
+      .request('PUT', `${base}/b/k`, { headers: { 'Content-Length': '100' } })
+      .send('short')
+    await pause(50)
+    lost.socket.resetAndDestroy()
+    await ended
+    expect((await connection.request('PUT', `${base}/b/k`, { body: 'x' }).answer()).status).toBe(200)
+  })
+})

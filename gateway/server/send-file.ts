@@ -3,13 +3,12 @@ import type { Config } from '../config/properties.ts'
 import type { FileBody } from '../s3/reply.ts'
 import { ChunkBuffers, largestChunk } from './chunk-buffers.ts'
 import type { Exchange } from './exchange.ts'
+import { FileTruncated } from './file-truncated.ts'
 import type { ReadRate } from './read-rate.ts'
+import { sendDirect } from './send-direct.ts'
 
 /** More than this counts as this (spec §8). */
 const maxPositionRead = 4 * 2 ** 20
-
-/** Thrown when a file ends before the length that was announced: the connection is closed, never padded. */
-export class FileTruncated extends Error {}
 
 const buffers = new ChunkBuffers()
 
@@ -34,16 +33,17 @@ export async function sendFile(
   socket.on('close', onClose)
   try {
     const end = body.start + body.length
+    const begun = transfer === undefined ? await sendDirect(exchange, body, writeHead) : body.start
     const largest = body.length < Math.min(config.positionReadSize, maxPositionRead) ? maxPositionRead : largestChunk
-    for (let position = body.start; position < end; ) {
+    for (let position = begun; position < end; ) {
       const wanted = Math.min(end - position, transfer?.chunkSize() ?? largest)
       const buffer = wanted > largestChunk ? Buffer.allocUnsafeSlow(wanted) : buffers.take(wanted)
       try {
         const size = await readAt(body.file.fd, buffer, Math.min(wanted, buffer.length), position)
-        if (size === 0) throw new FileTruncated(`the file ended at byte ${position}, before ${end}`)
+        if (size === 0) throw new FileTruncated(position, end)
         await transfer?.take(size)
         if (exchange.gone) return
-        if (position === body.start) writeHead()
+        if (!exchange.response.headersSent) writeHead()
         position += size
         const chunk = size === buffer.length ? buffer : buffer.subarray(0, size)
         exchange.sendingSinceMs = performance.now()
@@ -60,8 +60,8 @@ export async function sendFile(
         if (buffer.length <= largestChunk) exchange.gone ? buffers.forget(buffer) : buffers.give(buffer)
       }
     }
-    if (body.length === 0) {
-      writeHead()
+    if (begun === end && !exchange.gone) {
+      if (!response.headersSent) writeHead()
       response.end()
     }
   } finally {

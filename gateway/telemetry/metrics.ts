@@ -58,7 +58,7 @@ export const metrics = {
     kind: 'gauge',
     unit: 'requests',
     labels: ['pool'],
-    doc: 'Requests at work now, by pool.',
+    doc: 'Requests in flight, by pool; with async processing only those whose operation is at work.',
   },
   poolQueue: {
     name: 's3proxy_pool_queue_depth',
