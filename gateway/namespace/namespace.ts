@@ -144,8 +144,18 @@ export interface BucketEntry {
 export interface OpenFile {
   readonly fd: number
   readonly size: number
+  /** For files of a local file system. */
+  readonly direct?: DirectSend
   /** Idempotent. */
   close(): void
+}
+
+/** Gives bytes of an open file to a socket within the kernel. Only until the file is closed. */
+export interface DirectSend {
+  /** Whether `length` bytes (at least 1) from `start` on are in memory, so that to send them waits for no disk. */
+  isCached(start: number, length: number): boolean
+  /** Sends to the descriptor of a socket; bytes it took, 0 or less when it takes none or the file has ended. */
+  sendTo(socket: number, start: number, length: number): number
 }
 
 export interface StatOptions {

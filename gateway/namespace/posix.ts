@@ -6,6 +6,7 @@ import { type ActingUser, supplementaryGroups } from './acting-user.ts'
 import { CachedReads } from './cached-reads.ts'
 import { entryOf, type WireEntry } from './entry.ts'
 import { bucketDirectory, keyPath, newKeyPath } from './key-path.ts'
+import { directSend } from './libc-sendfile.ts'
 import { pageOf } from './list-result.ts'
 import type {
   AssembleOptions,
@@ -139,7 +140,7 @@ class PosixNamespace implements Namespace {
   async open(as: Identity, target: Target, { inlineBytes = -1 }: OpenOptions = {}): Promise<Opened> {
     const { bucket, key } = located(target)
     const cached = await this.#cached?.open(this.#user(as), bucket, key, inlineBytes)
-    if (cached !== undefined) return openedOf(cached.entry, cached.fd, cached.bytes)
+    if (cached !== undefined) return openedOf(cached.entry, cached.fd, cached.bytes, true)
     const [wire, fd, bytes] = await this.#steps.run('open', this.#user(as), [bucket, key, inlineBytes])
     return openedOf(wire, fd, bytes && Buffer.from(bytes))
   }
@@ -369,17 +370,19 @@ function bucketOf(path: string, [id, createdMs, uid]: WireBucket): BucketEntry {
   return { path, id, createdMs, uid }
 }
 
-function openedOf(wire: WireEntry, fd: number, bytes: Buffer | undefined): Opened {
+/** `isLocal`: it is sure that the file is on a local file system. */
+function openedOf(wire: WireEntry, fd: number, bytes: Buffer | undefined, isLocal = false): Opened {
   const entry = entryOf(wire)
   if (bytes !== undefined) return { entry, bytes }
-  return fd < 0 ? { entry } : { entry, file: openFile(fd, entry.size) }
+  return fd < 0 ? { entry } : { entry, file: openFile(fd, entry.size, isLocal) }
 }
 
-function openFile(fd: number, size: number): OpenFile {
+function openFile(fd: number, size: number, isLocal: boolean): OpenFile {
   let isOpen = true
   return {
     fd,
     size,
+    ...(isLocal ? { direct: directSend(fd) } : {}),
     close() {
       if (isOpen) closeLater(fd)
       isOpen = false

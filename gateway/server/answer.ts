@@ -5,9 +5,9 @@ import type { Reply } from '../s3/reply.ts'
 import { preflightReply } from './cors.ts'
 import { asS3Error, errorReply } from './error-reply.ts'
 import type { Exchange } from './exchange.ts'
+import { FileTruncated } from './file-truncated.ts'
 import { handle, type Services } from './handle.ts'
 import type { ReadRate } from './read-rate.ts'
-import { FileTruncated } from './send-file.ts'
 import { disposeReply, sendReply } from './send-reply.ts'
 
 /** What a server needs to answer. */
