@@ -12,6 +12,8 @@ describe('boto3', () => {
   test('pages through more than a thousand keys in both versions of the listing', () => run('listing'))
   test('tags buckets and objects', () => run('tagging'))
   test('reads and writes on conditions', () => run('conditions'))
+  test('finds bytes and metadata that belong together while eight clients write and delete the same keys', () =>
+    run('racing_writers'))
   test('reads ranges', () => run('ranges'))
   test('has its checksums verified, kept and given back', () => run('checksums'))
   test('signs links in both versions that urllib follows', () => run('presigned'))

@@ -143,7 +143,7 @@ describe('files and objects are the same thing', () => {
   })
 
   test('a set-group-id directory and a default ACL are inherited by objects', async () => {
-    await needCommand('setfacl', '--version', ['acl'])
+    await needCommand('setfacl', ['--version'], ['acl'])
     await bucket.put('project/first', 'x')
     await bucket.shell('chgrp 12345 project && chmod 2775 project && setfacl -d -m g:23456:r project')
     await bucket.put('project/second', 'y')

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import io
+import random
 import urllib.error
 import urllib.request
 import zlib
@@ -251,6 +252,34 @@ def conditions():
     done = {"UploadId": upload, "MultipartUpload": {"Parts": [{"PartNumber": 1, "ETag": part}]}}
     assert expect_error("PreconditionFailed", s3.complete_multipart_upload, **place, **done, IfNoneMatch="*") == 412
     assert _read("boto-if", "o") == b"two"
+
+
+def racing_writers():
+    """Whatever writer wins on whatever process of the gateway: bytes, headers and metadata belong together."""
+    s3.create_bucket(Bucket="boto-race")
+
+    def work(seed):
+        mine, chance = _client(), random.Random(seed)
+        for _ in range(60):
+            place = {"Bucket": "boto-race", "Key": f"d{chance.randrange(2)}/{chance.randrange(2)}"}
+            kind = chance.random()
+            if kind < 0.4:
+                body = chance.randbytes(chance.choice([0, 100, 70_000, 300_000]))
+                digest = hashlib.md5(body).hexdigest()
+                mine.put_object(**place, Body=body, ContentType=f"a/{digest}", Metadata={"md5": digest})
+            elif kind < 0.5:
+                mine.delete_objects(Bucket="boto-race", Delete={"Objects": [{"Key": place["Key"]}, {"Key": "d0/"}]})
+            else:
+                try:
+                    got = mine.get_object(**place)
+                except s3.exceptions.NoSuchKey:
+                    continue
+                digest = hashlib.md5(got["Body"].read()).hexdigest()
+                told = (got["ContentType"], got["Metadata"], got["ETag"])
+                assert told == (f"a/{digest}", {"md5": digest}, f'"{digest}"'), (digest, told)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
 
 
 def ranges():

@@ -1,22 +1,18 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cached } from './cache.ts'
 import { run } from './command.ts'
 import { needCommand } from './debian.ts'
 
-const source = join(import.meta.dirname, '..', 'hadoop')
+const pom = join(import.meta.dirname, '..', 'hadoop', 'pom.xml')
 
-/**
- * The class path of Hadoop's file-system shell with S3A, from Maven's local repository. Asked of Maven once for each
- * content of the pom; a repository that was emptied since is filled again.
- */
+/** The class path of Hadoop's file-system shell with S3A: the jars of `clients/hadoop/pom.xml`, fetched by Maven. */
 export async function hadoopClassPath(): Promise<string> {
-  await needCommand('java', '-version', ['openjdk-17-jdk-headless'])
-  const pom = join(source, 'pom.xml')
+  // The compiler too, because the session is started from its source.
+  await needCommand('javac', ['-version'], ['openjdk-17-jdk-headless'])
   const directory = await cached('hadoop', [pom], async (scratch) => {
-    await needCommand('mvn', '-version', ['maven'])
-    const goal = ['-B', '-ntp', '-q', '-f', pom, 'dependency:build-classpath', '-DincludeScope=runtime']
-    await run('mvn', [...goal, `-Dmdep.outputFile=${join(scratch, 'classpath')}`])
+    await needCommand('mvn', ['-version'], ['maven'])
+    const goal = ['-B', '-ntp', '-q', '-f', pom, 'dependency:copy-dependencies', '-DincludeScope=runtime']
+    await run('mvn', [...goal, `-DoutputDirectory=${scratch}`])
   })
-  return readFile(join(directory, 'classpath'), 'utf8')
+  return join(directory, '*')
 }

@@ -33,8 +33,8 @@ export async function python(set: PythonSet): Promise<{ readonly interpreter: st
 
 /** A Python of 3.11 or newer that can make virtual environments. */
 export async function systemPython(): Promise<string> {
-  const probe = 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))'
-  for (const command of ['python3.11', 'python3']) if (await answers(command, '-c', probe)) return command
-  await needCommand('/usr/bin/python3', '--version', ['python3', 'python3-venv'])
+  const probe = ['-c', 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))']
+  for (const command of ['python3.11', 'python3']) if (await answers(command, ...probe)) return command
+  await needCommand('/usr/bin/python3', probe, ['python3', 'python3-venv'])
   return '/usr/bin/python3'
 }
