@@ -31,9 +31,17 @@ export async function sendFile(
   let wake = () => {}
   const onClose = () => wake()
   socket.on('close', onClose)
+  const taken = async (write: (done: () => void) => void) => {
+    exchange.sendingSinceMs = performance.now()
+    await new Promise<void>((resolve) => {
+      wake = resolve
+      write(resolve)
+    })
+    exchange.sendingSinceMs = 0
+  }
   try {
     const end = body.start + body.length
-    const begun = transfer === undefined ? await sendDirect(exchange, body, writeHead) : body.start
+    const begun = transfer === undefined ? await sendDirect(exchange, body, writeHead, taken) : body.start
     const largest = body.length < Math.min(config.positionReadSize, maxPositionRead) ? maxPositionRead : largestChunk
     for (let position = begun; position < end; ) {
       const wanted = Math.min(end - position, transfer?.chunkSize() ?? largest)
@@ -46,13 +54,10 @@ export async function sendFile(
         if (!exchange.response.headersSent) writeHead()
         position += size
         const chunk = size === buffer.length ? buffer : buffer.subarray(0, size)
-        exchange.sendingSinceMs = performance.now()
-        await new Promise<void>((resolve) => {
-          wake = resolve
-          if (position < end) response.write(chunk, () => resolve())
-          else response.end(chunk, () => resolve())
+        await taken((done) => {
+          if (position < end) response.write(chunk, done)
+          else response.end(chunk, done)
         })
-        exchange.sendingSinceMs = 0
         if (exchange.gone && position < end) return
         exchange.bytesSent += size
       } finally {
