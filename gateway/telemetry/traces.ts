@@ -16,20 +16,26 @@ export interface Traces {
  */
 export async function openTraces(config: Config): Promise<Traces | undefined> {
   if (config.tracesEndpoint === '') return undefined
-  const [api, { OTLPTraceExporter }, sdk, { resourceFromAttributes }] = await Promise.all([
+  const [api, { OTLPTraceExporter }, { NodeSDK }, tracing, { resourceFromAttributes }] = await Promise.all([
     import('@opentelemetry/api'),
     import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/sdk-node'),
     import('@opentelemetry/sdk-trace'),
     import('@opentelemetry/resources'),
   ])
-  const provider = new sdk.TracerProvider({
+  const sdk = new NodeSDK({
     resource: resourceFromAttributes({ 'service.name': 's3proxy-gateway', 'process.pid': process.pid }),
-    sampler: new sdk.ParentBasedSampler({
-      root: new sdk.TraceIdRatioBasedSampler(config.tracesSamplePercent / 100),
+    autoDetectResources: false,
+    instrumentations: [],
+    sampler: new tracing.ParentBasedSampler({
+      root: new tracing.TraceIdRatioBasedSampler(config.tracesSamplePercent / 100),
     }),
-    spanProcessors: [new sdk.BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: config.tracesEndpoint }) })],
+    spanProcessors: [
+      new tracing.BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: config.tracesEndpoint }) }),
+    ],
   })
-  const tracer = provider.getTracer('s3proxy-gateway')
+  sdk.start()
+  const tracer = api.trace.getTracer('s3proxy-gateway')
 
   /** The caller's span, when it sent one. Source: W3C Trace Context. */
   const parent = (entry: AccessEntry): Context => {
@@ -45,7 +51,7 @@ export async function openTraces(config: Config): Promise<Traces | undefined> {
   }
   return {
     ended: (entry) => record(tracer, entry, config.tracesKeys, parent(entry)),
-    close: () => provider.shutdown(),
+    close: () => sdk.shutdown(),
   }
 }
 
