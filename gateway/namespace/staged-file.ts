@@ -24,6 +24,9 @@ export interface Staging {
 /** Blocks of one upload that are being written while the next is filled. */
 const mostInFlight = 2
 
+/** Bytes that a step for small things may write and digest. */
+const mostAtOnce = 64 * 1024
+
 let uploads = 0
 
 /** A file on its way to become an object. Its content is gathered into blocks, written and digested by a thread. */
@@ -84,15 +87,30 @@ export class PosixStaged implements Staged {
 
   async finish({ sync }: { sync: boolean }): Promise<StagedFile> {
     if (this.#finished === undefined) {
-      const { as, digests } = this.#staging
-      if (this.#filled > 0) await this.#send()
-      await Promise.all(this.#inFlight)
-      if (this.#failure !== undefined) throw this.#failure
-      this.#finished = fileOf(await this.#run('finishContent', as, [this.#upload, this.#open.fd, digests]), digests)
+      const isSmall = this.#thread === undefined && this.#filled <= mostAtOnce
+      const { digests } = this.#staging
+      this.#finished = fileOf(isSmall ? await this.#finishWhole() : await this.#finishContent(), digests)
       this.#leave()
     }
     if (sync) await syncFile(this.#open.fd)
     return this.#finished
+  }
+
+  async #finishWhole(): Promise<WireFinished> {
+    const { steps, as, digests } = this.#staging
+    const block = this.#block ?? new ArrayBuffer(0)
+    const file = [this.#open.fd, block, this.#filled, digests] as const
+    const [finished, memory] = await this.#watch(steps.run('finishWhole', as, [...file], { transfer: [block] }))
+    giveBlock(memory)
+    return finished
+  }
+
+  async #finishContent(): Promise<WireFinished> {
+    const { as, digests } = this.#staging
+    if (this.#filled > 0) await this.#send()
+    await Promise.all(this.#inFlight)
+    if (this.#failure !== undefined) throw this.#failure
+    return this.#run('finishContent', as, [this.#upload, this.#open.fd, digests])
   }
 
   async publish({ ifAbsent, sync }: { ifAbsent: boolean; sync: boolean }): Promise<Published> {

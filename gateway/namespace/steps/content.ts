@@ -1,7 +1,7 @@
 import { createDigest, type Digest } from '../../s3/checksum.ts'
 import { EINVAL, ENOSYS, EOPNOTSUPP, EPERM, EXDEV, orFail } from '../errno.ts'
 import { copyRange, readAt } from '../libc.ts'
-import { finish, type WireFinished, writeWhole } from './stage.ts'
+import { digestOf, finish, type WireFinished, writeWhole } from './stage.ts'
 import type { Scene } from './step.ts'
 
 /** Digests under way, by the number of their upload. They live in the one thread that writes the file. */
@@ -31,6 +31,21 @@ export function writeBlock(
   for (const digest of digestsOf(upload, digests)) digest.update(block)
   scene.transfer(memory)
   return memory
+}
+
+/** Writes, digests and ends a staged file in one step: what is small need not go to a thread for contents. */
+export function finishWhole(
+  scene: Scene,
+  fd: number,
+  memory: ArrayBuffer,
+  length: number,
+  digests: readonly Digest[],
+): readonly [WireFinished, ArrayBuffer] {
+  const content = new Uint8Array(memory, 0, length)
+  writeWhole(fd, content, 0)
+  const values = digests.map((digest) => digestOf(digest, content))
+  scene.transfer(memory)
+  return [finish(scene, fd, values), memory]
 }
 
 /** Ends a staged file that was written in blocks or copied. */

@@ -1,6 +1,6 @@
 import type { S3Error } from '../../s3/errors.ts'
 import { check, createBucket, listBuckets, removeBucket, statBucket } from './bucket.ts'
-import { copyDigested, copySlice, dropContent, finishContent, writeBlock } from './content.ts'
+import { copyDigested, copySlice, dropContent, finishContent, finishWhole, writeBlock } from './content.ts'
 import { makeFolder } from './folder.ts'
 import { list } from './list.ts'
 import { parts, removeParts } from './parts.ts'
@@ -22,6 +22,7 @@ export const steps = {
   discard,
   dropContent,
   finishContent,
+  finishWhole,
   list,
   listBuckets,
   makeFolder,

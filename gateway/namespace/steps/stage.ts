@@ -124,7 +124,7 @@ export function writeWhole(fd: number, bytes: Uint8Array, position: number): voi
   }
 }
 
-function digestOf(digest: Digest, content: Uint8Array): Uint8Array {
+export function digestOf(digest: Digest, content: Uint8Array): Uint8Array {
   const computing = createDigest(digest)
   computing.update(content)
   return computing.digest()
