@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { S3Error } from '../s3/errors.ts'
 import { codeOf, type Fixture, md5, openFixture, target, temporaryFiles } from './objects.fixture.ts'
@@ -50,7 +51,7 @@ describe('data, ETag, type, metadata and tags belong together', () => {
         }
       }
       const reader = async () => {
-        while (!done) seen.add(await expectWhole('key'))
+        for (; !done; await othersTurn()) seen.add(await expectWhole('key'))
       }
       const readers = [reader(), reader(), reader(), reader()]
       await Promise.all([writer(100), writer(200)])
@@ -65,7 +66,7 @@ describe('data, ETag, type, metadata and tags belong together', () => {
     await fixture.put('key', version(0).body, version(0).object)
     let done = false
     const renewer = async () => {
-      while (!done) {
+      for (; !done; await othersTurn()) {
         const current = await fixture.get('key')
         const source = { target: target('key'), condition: (seen: StoredObject | undefined) => same(seen, current) }
         const { record, tags } = current
@@ -73,7 +74,7 @@ describe('data, ETag, type, metadata and tags belong together', () => {
       }
     }
     const reader = async () => {
-      while (!done) await expectWhole('key')
+      for (; !done; await othersTurn()) await expectWhole('key')
     }
     const others = [renewer(), renewer(), reader(), reader()]
     for (let number = 1; number < 60; number++) await fixture.put('key', version(number).body, version(number).object)
