@@ -8,7 +8,7 @@ import koffi from 'koffi'
  */
 
 export const AT_FDCWD = -100
-export const AT_SYMLINK_NOFOLLOW = 0x100
+const AT_SYMLINK_NOFOLLOW = 0x100
 export const AT_REMOVEDIR = 0x200
 const AT_EACCESS = 0x200
 const AT_SYMLINK_FOLLOW = 0x400

@@ -35,6 +35,7 @@ export class NamespaceThread {
   /** In the order of their numbers. */
   readonly #waiting = new Map<number, Waiting>()
   readonly #started: Promise<boolean>
+  #failure: unknown
   #isReady = false
   #isOver = false
   #number = 0
@@ -57,8 +58,10 @@ export class NamespaceThread {
       })
       this.#worker.once('exit', () => resolve(false))
     })
-    // What went wrong is told by the steps that fail; without a listener it would end the process.
-    this.#worker.on('error', () => {})
+    // Without a listener it would end the process: here the steps fail, and the next one starts another thread.
+    this.#worker.on('error', (error) => {
+      this.#failure = error
+    })
     this.#worker.once('exit', () => {
       this.#isOver = true
       onEnd()
@@ -70,7 +73,12 @@ export class NamespaceThread {
     return this.#started
   }
 
-  /** Whether it takes steps. */
+  /** Why it has ended, if it broke. */
+  get failure(): unknown {
+    return this.#failure
+  }
+
+  /** Whether it takes steps no more. */
   get isOver(): boolean {
     return this.#isOver
   }
@@ -136,7 +144,7 @@ export class NamespaceThread {
    */
   async close(): Promise<void> {
     const ended = new Promise((resolve) => this.#worker.once('exit', resolve))
-    this.abandon()
+    for (const waiting of this.abandon()) waiting.reject(unavailable())
     if (!(await this.#started)) return
     this.#worker.ref()
     this.#worker.postMessage([])

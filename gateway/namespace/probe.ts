@@ -54,15 +54,18 @@ const somebody: ActingUser = { uid: 65_533, gid: 65_533, groups: [] }
 export function probe(options: ProbeOptions): Probed {
   if (!isSupported) throw new Error('The gateway runs on Linux on x64 or arm64 only.')
   if (options.readOnly) {
+    const root = openAt(AT_FDCWD, cstring(options.root), O_RDONLY | O_DIRECTORY)
+    if (root < 0) throw unusable(options.root, root, 'read')
+    close(root)
     const enforced = decide(options, () => loses(somebody))
     return { tmpfile: false, enforced, granularity: 1n, clockOffset: 0n }
   }
   const root = prepare(options.root)
   const name = cstring(`${reservedPrefix}/${hiddenName()}`)
-  const directory = makeOpen(root, name)
+  const directory = makeOpen(options.root, root, name)
   try {
-    const granularity = probeTimes(directory)
-    const clockOffset = probeClock(directory)
+    const granularity = probeTimes(options.root, directory)
+    const clockOffset = probeClock(options.root, directory)
     const tmpfile = probeNameless(directory)
     const enforced = decide(options, () => isStopped(directory, somebody))
     return { tmpfile, enforced, granularity, clockOffset }
@@ -79,7 +82,11 @@ const files = [first, second, other]
 
 /** The root, and in it what is kept centrally: reserved, and closed to all but the process user. */
 function prepare(path: string): number {
-  mkdirSync(path, { recursive: true })
+  try {
+    mkdirSync(path, { recursive: true })
+  } catch (error) {
+    throw new Error(`Cannot make the namespace root ${path} (${(error as Error).message}). ${writeRemedy}`)
+  }
   const root = openAt(AT_FDCWD, cstring(path), O_RDONLY | O_DIRECTORY)
   if (root < 0) throw unusable(path, root, 'open')
   for (const name of ['', '/users', '/buckets']) {
@@ -89,17 +96,18 @@ function prepare(path: string): number {
   return root
 }
 
+const writeRemedy = 'Let the process user write there, or set svc.proxy.readonly=true.'
+
 function unusable(path: string, result: number, what: string): Error {
   const cause = failure(result, what).cause
-  return new Error(
-    `Cannot ${what} the namespace root ${path} (${cause}). Let the process user write there, or set svc.proxy.readonly=true.`,
-  )
+  const remedy = what === 'read' ? 'Create it, or let the process user read it.' : writeRemedy
+  return new Error(`Cannot ${what} the namespace root ${path} (${cause}). ${remedy}`)
 }
 
-function makeOpen(root: number, name: Buffer): number {
+function makeOpen(path: string, root: number, name: Buffer): number {
   const made = makeDirectoryAt(root, name, 0o700)
   const directory = made < 0 ? made : openAt(root, name, O_RDONLY | O_DIRECTORY)
-  if (directory < 0) throw unusable('', directory, 'write to')
+  if (directory < 0) throw unusable(path, directory, 'write to')
   // Others get as far as the probe's own files.
   changeMode(directory, 0o777)
   return directory
@@ -109,9 +117,9 @@ function makeOpen(root: number, name: Buffer): number {
 const granularities = [1n, 100n, 1000n]
 
 /** Inode and modification time are the identity of a file's content: they must survive rename and reopening. */
-function probeTimes(directory: number): bigint {
+function probeTimes(path: string, directory: number): bigint {
   const fd = openAt(directory, first, O_CREAT | O_EXCL | O_RDWR, 0o600)
-  if (fd < 0) throw unusable('', fd, 'write to')
+  if (fd < 0) throw unusable(path, fd, 'write to')
   const stamp = 1_700_000_000_123_456_789n
   const set = setModified(fd, stamp)
   statOpen(fd)
@@ -130,9 +138,9 @@ function probeTimes(directory: number): bigint {
   return granularity
 }
 
-function probeClock(directory: number): bigint {
+function probeClock(path: string, directory: number): bigint {
   const fd = openAt(directory, other, O_CREAT | O_EXCL | O_RDWR, 0o600)
-  if (fd < 0) throw unusable('', fd, 'write to')
+  if (fd < 0) throw unusable(path, fd, 'write to')
   statOpen(fd)
   close(fd)
   return stat.changed - realTime()

@@ -78,8 +78,12 @@ export class ThreadPool {
 
   /** Resolves when all threads are at work. Throws when one cannot start. */
   async ready(): Promise<void> {
-    const started = await Promise.all(this.#threads.map((thread) => thread.started))
-    if (started.includes(false)) throw new Error('A thread for file-system work cannot start.')
+    const threads = [...this.#threads]
+    const started = await Promise.all(threads.map((thread) => thread.started))
+    const broken = threads.find((_, index) => !started[index])
+    if (broken !== undefined) {
+      throw new Error(`A thread for file-system work cannot start: ${broken.failure}`, { cause: broken.failure })
+    }
   }
 
   /** Ends the threads; what is under way is answered ServiceUnavailable. */

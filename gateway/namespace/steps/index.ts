@@ -41,7 +41,7 @@ export const steps = {
   writeBlock,
 }
 
-export type Steps = typeof steps
+type Steps = typeof steps
 export type StepName = keyof Steps
 
 /** Arguments of a step, without the scene. */
