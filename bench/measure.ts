@@ -17,7 +17,7 @@ export interface Settings {
 }
 
 /** All slices of one row at one concurrency on one server. */
-export interface Series {
+interface Series {
   readonly server: string
   readonly slices: readonly Result[]
 }

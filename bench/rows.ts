@@ -29,7 +29,7 @@ export interface Row {
 }
 
 /** What a slice sends, what must be put there first, and the directory it leaves behind to be removed. */
-export interface Work
+interface Work
   extends Pick<Job, 'requests' | 'multipart' | 'background' | 'perSecond' | 'operations' | 'minimum'> {
   readonly first?: Template
   readonly leaves?: string
