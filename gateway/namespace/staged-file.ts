@@ -187,7 +187,7 @@ export class PosixStaged implements Staged {
   }
 }
 
-export function fileOf([id, size, modifiedMs, digests]: WireFinished, names: readonly Digest[]): StagedFile {
+function fileOf([id, size, modifiedMs, digests]: WireFinished, names: readonly Digest[]): StagedFile {
   const values = names.map((name, index) => [name, Buffer.from(digests[index] ?? [])] as const)
   return { id, size, modifiedMs, digests: new Map(values) }
 }
