@@ -28,6 +28,8 @@ export interface Fixture {
   get(key: string): Promise<ReadObject & { readonly content: string }>
   /** Everything as at the start: an empty bucket `b` and the configuration that was asked for. */
   reset(): Promise<void>
+  /** The same objects through a store of their own, as another process has them. */
+  another(): Promise<{ readonly objects: Objects; close(): Promise<void> }>
   close(): Promise<void>
 }
 
@@ -76,6 +78,10 @@ export async function openFixture(overrides: Partial<Config> = {}): Promise<Fixt
         if (!own.has(name)) rmSync(join(root, name), { recursive: true, force: true })
       }
       await namespace.createBucket(processUser, 'b')
+    },
+    async another() {
+      const own = await openEmbeddedMetadata({ directory: join(directory, 'metadata') })
+      return { objects: createObjects({ config, namespace, metadata: own }), close: () => own.close() }
     },
     async close() {
       await namespace.close()

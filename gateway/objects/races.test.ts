@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as othersTurn } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { S3Error } from '../s3/errors.ts'
-import { codeOf, type Fixture, md5, openFixture, target, temporaryFiles } from './objects.fixture.ts'
-import type { StoredObject } from './objects.ts'
+import { codeOf, contentOf, type Fixture, md5, openFixture, target, temporaryFiles } from './objects.fixture.ts'
+import type { Objects, StoredObject } from './objects.ts'
 
 let fixture: Fixture
 
@@ -38,25 +38,36 @@ async function expectWhole(key: string): Promise<string> {
 
 const sizes = { small: 10, large: 40_000 }
 
-describe('data, ETag, type, metadata and tags belong together', () => {
+/** Repeats loops until the work is done, and lets the work have its turn between their rounds. */
+async function during(work: () => Promise<unknown>, ...loops: (() => Promise<unknown>)[]): Promise<void> {
+  let done = false
+  const looping = Promise.allSettled(
+    loops.map(async (loop) => {
+      for (; !done; await othersTurn()) await loop()
+    }),
+  )
+  try {
+    await work()
+  } finally {
+    done = true
+  }
+  for (const result of await looping) if (result.status === 'rejected') throw result.reason
+}
+
+describe('data, ETag, type, metadata and tags belong together', { timeout: 60_000 }, () => {
   for (const [name, size] of Object.entries(sizes)) {
     test(`for readers while writers overwrite (${name} objects; design §4)`, async () => {
       const seen = new Set<string>()
-      let done = false
-      await fixture.put('key', version(0, size).body, version(0, size).object)
-      const writer = async (first: number) => {
-        for (let number = first; number < first + 40; number++) {
-          const { body, object } = version(number, size)
-          await fixture.put('key', body, object)
-        }
+      const put = (number: number) => {
+        const { body, object } = version(number, size)
+        return fixture.put('key', body, object)
       }
-      const reader = async () => {
-        for (; !done; await othersTurn()) seen.add(await expectWhole('key'))
+      const read = async () => seen.add(await expectWhole('key'))
+      await put(0)
+      const write = async () => {
+        for (let number = 1; number < 20; number++) await Promise.all([put(number), put(100 + number)])
       }
-      const readers = [reader(), reader(), reader(), reader()]
-      await Promise.all([writer(100), writer(200)])
-      done = true
-      await Promise.all(readers)
+      await during(write, read, read, read)
       expect(seen.size).toBeGreaterThan(5)
       expect(temporaryFiles(fixture.root)).toEqual([])
     })
@@ -64,22 +75,17 @@ describe('data, ETag, type, metadata and tags belong together', () => {
 
   test('for readers while the object is renewed in place and overwritten (design §4)', async () => {
     await fixture.put('key', version(0).body, version(0).object)
-    let done = false
-    const renewer = async () => {
-      for (; !done; await othersTurn()) {
-        const current = await fixture.get('key')
-        const source = { target: target('key'), condition: (seen: StoredObject | undefined) => same(seen, current) }
-        const { record, tags } = current
-        await codeOf(fixture.objects.copy(fixture.as, source, target('key'), { record, tags }))
-      }
+    const renew = async () => {
+      const current = await fixture.get('key')
+      const source = { target: target('key'), condition: (seen: StoredObject | undefined) => same(seen, current) }
+      const { record, tags } = current
+      await codeOf(fixture.objects.copy(fixture.as, source, target('key'), { record, tags }))
     }
-    const reader = async () => {
-      for (; !done; await othersTurn()) await expectWhole('key')
+    const read = () => expectWhole('key')
+    const write = async () => {
+      for (let number = 1; number < 30; number++) await fixture.put('key', version(number).body, version(number).object)
     }
-    const others = [renewer(), renewer(), reader(), reader()]
-    for (let number = 1; number < 60; number++) await fixture.put('key', version(number).body, version(number).object)
-    done = true
-    await Promise.all(others)
+    await during(write, renew, renew, read, read)
     await expectWhole('key')
   })
 
@@ -133,7 +139,7 @@ describe('data, ETag, type, metadata and tags belong together', () => {
   })
 })
 
-describe('conditional writes', () => {
+describe('conditional writes', { timeout: 60_000 }, () => {
   test('with If-None-Match: * succeed once, however many try (clients.md finding 2)', async () => {
     for (let round = 0; round < 10; round++) {
       const codes = await Promise.all(
@@ -161,6 +167,25 @@ describe('conditional writes', () => {
       }
     }
     await Promise.all(Array.from({ length: 8 }, increment))
+    expect((await fixture.get('counter')).content).toBe('8')
+  })
+
+  test('of several processes lose no update either (design §3: nothing may assume a single process)', async () => {
+    const another = await fixture.another()
+    onTestFinished(another.close)
+    await fixture.put('counter', '0')
+    const increment = async (objects: Objects) => {
+      for (;;) {
+        const { content, record } = await fixture.get('counter')
+        const condition = (seen: StoredObject | undefined) => {
+          if (seen?.record.etag !== record.etag) throw new S3Error('PreconditionFailed')
+        }
+        const body = contentOf(`${Number(content) + 1}`)
+        const put = objects.write(fixture.as, target('counter'), body, { record: {}, tags: [], condition })
+        if ((await codeOf(put)) === undefined) return
+      }
+    }
+    await Promise.all([0, 1, 2, 3].flatMap(() => [increment(fixture.objects), increment(another.objects)]))
     expect((await fixture.get('counter')).content).toBe('8')
   })
 
