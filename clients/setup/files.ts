@@ -59,6 +59,12 @@ export async function readTree(directory: string): Promise<Tree> {
   return tree
 }
 
+/** The part of a tree whose paths start with `directory` (which ends in a slash), seen from there. */
+export function below(tree: Tree, directory: string): Tree {
+  const inside = [...tree].filter(([path]) => path.startsWith(directory))
+  return new Map(inside.map(([path, bytes]) => [path.slice(directory.length), bytes]))
+}
+
 /** The paths at which two trees differ, in either direction; empty when they are the same byte for byte. */
 export function differences(left: Tree, right: Tree): string[] {
   const paths = new Set([...left.keys(), ...right.keys()])
