@@ -198,7 +198,8 @@ class OpenStore implements EmbeddedStore {
       const failure = storeError(error)
       if (!culprit || isStoreFailure(error)) {
         for (const { reject } of batch) reject?.(failure)
-        if (this.#queue.length > 0) this.#immediate = setImmediate(this.#commit)
+        // Those who wait for others are tried at once, they may need less room; the rest goes to the end, for later.
+        if (this.#queue.some(({ reject }) => reject)) this.#immediate = setImmediate(this.#commit)
         this.#queue.push(...batch.filter(({ reject }) => !reject))
         if (this.#queue.length > 0) this.#timer = setTimeout(this.#commit, isReleasing ? retryMs : laterMs).unref()
         return
@@ -278,7 +279,8 @@ class OpenStore implements EmbeddedStore {
 
   async close(): Promise<void> {
     const isLast = this.#release()
-    while (this.#queue.length > mostSteps) this.#commit()
+    // What finds no room now is lost with the process: nothing that was acknowledged.
+    for (let left = this.#queue.length; left > mostSteps; left -= mostSteps) this.#commit()
     await this.flush()
     if (!isLast) return
     this.#closed = true

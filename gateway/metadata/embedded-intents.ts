@@ -5,8 +5,8 @@ import { S3Error } from '../s3/errors.ts'
 
 /** One announced change, as it lies in the store. */
 export interface StoredIntent {
-  readonly key: string
-  readonly session: Session
+  readonly name: string
+  readonly id: string
   readonly path: string
   readonly temp: string | undefined
   readonly sinceMs: number
@@ -205,30 +205,29 @@ export class EmbeddedIntents {
     this.#store.refresh()
     const found: StoredIntent[] = []
     const inUse = new Set<Session>()
-    for (const { key, value } of this.#store.db.getRange({ start: 'i', end: 'j' })) {
-      const [temp, sinceMs, path] = value as IntentValue
-      const session = sessionOf(key.slice(key.lastIndexOf('\0') + 1))
-      inUse.add(session)
-      if (this.#sessions.isAlive(session)) continue
-      found.push({ key, session, sinceMs, temp: temp ?? undefined, path: path ?? nameOf(key) })
-    }
-    for (const { key, value } of this.#store.db.getRange({ start: 'l', end: 'm' })) {
-      const [id, temp, sinceMs, path] = value as LockValue
+    const look = (name: string, id: string, [temp, sinceMs, path]: IntentValue) => {
       const session = sessionOf(id)
       inUse.add(session)
-      if (this.#sessions.isAlive(session)) continue
-      found.push({ key, session, sinceMs, temp: temp ?? undefined, path: path ?? nameOf(key) })
+      if (!this.#sessions.isAlive(session))
+        found.push({ name, id, sinceMs, temp: temp ?? undefined, path: path ?? name })
+    }
+    for (const { key, value } of this.#store.db.getRange({ start: 'i', end: 'j' })) {
+      look(nameOf(key), key.slice(key.lastIndexOf('\0') + 1), value as IntentValue)
+    }
+    for (const { key, value } of this.#store.db.getRange({ start: 'l', end: 'm' })) {
+      const [id, ...intent] = value as LockValue
+      look(nameOf(key), id, intent)
     }
     this.#sessions.tidy(inUse)
     return found.sort((a, b) => a.sinceMs - b.sinceMs)
   }
 
-  /** Removes an abandoned intent, unless its place has been taken by a living one meanwhile. */
-  async settleAbandoned({ key, session, temp }: StoredIntent): Promise<void> {
+  /** Removes an abandoned intent, wherever it is by now: the lock of a dead holder may have been taken over. */
+  async settleAbandoned({ name, id, temp }: StoredIntent): Promise<void> {
     await this.#store.write(() => {
-      const { db } = this.#store
-      const lock = key.startsWith('l') ? (db.get(key) as LockValue | undefined) : undefined
-      if (!lock || sessionOf(lock[0]) === session) this.#remove(key, temp ?? null)
+      const lock = this.#store.db.get(`l${name}`) as LockValue | undefined
+      if (lock?.[0] === id) this.#remove(`l${name}`, temp ?? null)
+      this.#remove(`i${name}\0${id}`, temp ?? null)
     })
   }
 }

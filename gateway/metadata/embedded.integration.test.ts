@@ -154,6 +154,7 @@ describe('a disk that is full', () => {
       ['-c', `ulimit -f 24000; exec "$0" -e '${runner}' "$@"`, process.execPath, directory],
       {
         encoding: 'utf8',
+        timeout: 50_000,
       },
     )
     expect(shell.stderr).toBe('')

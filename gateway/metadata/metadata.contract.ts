@@ -264,6 +264,18 @@ export function describeMetadata(driver: string, start: () => Promise<MetadataSt
         await exclusive.settle()
       })
 
+      test('an abandoned intent can be settled after its lock was taken over', async () => {
+        const gone = await store.open()
+        await gone.begin(change('b/k', { exclusive: true, temp: 'b/.tmp-1' }))
+        await gone.close()
+        const found = await here.abandoned()
+        const exclusive = await there.begin(change('b/k', { exclusive: true, waitMs: 1000 }))
+        for (const intent of found) await intent.settle()
+        expect(await here.abandoned()).toEqual([])
+        await expect(here.begin(change('b/k', { waitMs: 60 }))).rejects.toMatchObject({ code: 'OperationAborted' })
+        await exclusive.settle()
+      })
+
       test('a durable change is there after flush', async () => {
         const intent = await here.begin(change('b/k', { durable: true, write: { id: 'd', record, tags: [] } }))
         expect((await there.object('d'))?.record).toEqual(record)
