@@ -66,6 +66,8 @@ export async function openNamespace({
   return namespace
 }
 
+/** Calls on a local file system that one thread does after each other before another is woken. */
+const gatheredCalls = 4
 /** Bytes copied in one step within the kernel, and where they are read and written. */
 const kernelSlice = 64 * 1024 * 1024
 const digestedSlice = 4 * 1024 * 1024
@@ -100,8 +102,8 @@ class PosixNamespace implements Namespace {
       openat2,
     }
     const options = { threads, stepTimeoutMs: config.stepTimeoutMs, data: { mount, granularity } }
-    this.#steps = new ThreadPool(options)
     if (cachedReads) this.#cached = new CachedReads(mount)
+    this.#steps = new ThreadPool({ ...options, gather: this.#cached?.isUsable ? gatheredCalls : 1 })
     this.#startContents = () => new ThreadPool(options)
   }
 

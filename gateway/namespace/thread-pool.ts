@@ -8,6 +8,11 @@ export interface ThreadPoolOptions {
   readonly threads: number
   /** A thread that makes no progress for so long is given up: its step is answered 503. */
   readonly stepTimeoutMs: number
+  /**
+   * Calls that one thread may have before another is woken; 1 when not given. Where steps are short, to wake a thread
+   * costs more than to wait for one that is at work.
+   */
+  readonly gather?: number
   readonly data: Omit<ThreadData, 'state'>
 }
 
@@ -114,6 +119,8 @@ export class ThreadPool {
   #choose(affinity?: number): NamespaceThread | undefined {
     if (this.#threads.length === 0) this.#fill()
     if (affinity !== undefined) return this.#threads[affinity % this.#threads.length]
+    const { gather = 1 } = this.#options
+    for (const thread of this.#threads) if (thread.load < gather) return thread
     let least = this.#threads[0]
     for (const thread of this.#threads) if (least !== undefined && thread.load < least.load) least = thread
     return least
