@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFileSync, spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Identity } from '../identity/identity.ts'
@@ -292,6 +292,93 @@ describe('a kept listing', () => {
     }
   })
 })
+
+describe('a large folder that changes all the time', () => {
+  const names = Array.from({ length: 800 }, (_, index) => `name-${index}`)
+
+  test('is listed as it is at every moment, whoever changes it', async () => {
+    make(names)
+    const files = new Set(names)
+    const expectAll = async () => expect(await listAll()).toEqual(model([...files], {}))
+    await expectAll()
+    await expectAll()
+    for (let round = 0; round < 120; round += 1) {
+      const [old, next] = [`name-${(round * 37) % 800}`, `new-${round}`]
+      if (round % 4 === 0) {
+        make([next])
+        files.add(next)
+      } else if (round % 4 === 1) {
+        rmSync(join(directory, old), { force: true, recursive: true })
+        files.delete(old)
+      } else if (round % 4 === 2 && files.has(old)) {
+        renameSync(join(directory, old), join(directory, `moved-${old}`))
+        files.delete(old)
+        files.add(`moved-${old}`)
+      } else {
+        await fixture.put(root, { bucket, key: `put/${next}` }, 'x')
+        await fixture.put(root, { bucket, key: next }, 'x')
+        files.add(`put/${next}`).add(next)
+      }
+      await expectAll()
+    }
+    expect(await listAll({ delimiter: '/' }, 100)).toEqual(model([...files], { delimiter: '/' }))
+    expect(await listAll({ prefix: 'new-1', delimiter: '-' }, 7)).toEqual(
+      model([...files], { prefix: 'new-1', delimiter: '-' }),
+    )
+  })
+
+  test('has new symlinks, folders and odd names as any other', async () => {
+    make(names)
+    await listAll()
+    make(['zz-1'])
+    await listAll()
+    make(['zz-folder/x', '.s3proxy-hidden'])
+    symlinkSync('zz-folder', join(directory, 'zz-link'))
+    symlinkSync('zz-1', join(directory, 'zz-file'))
+    symlinkSync('nowhere', join(directory, 'zz-broken'))
+    execFileSync('mkfifo', [join(directory, 'zz-fifo')])
+    writeFileSync(Buffer.concat([Buffer.from(`${directory}/zz`), Buffer.from([0xff])]), '')
+    const { keys } = await listAll({ prefix: 'zz' })
+    expect(keys).toEqual(['zz-1', 'zz-file', 'zz-folder/', 'zz-folder/x', 'zz-link/'])
+    rmSync(join(directory, 'zz-link'))
+    make(['zz-link'])
+    expect((await listAll({ prefix: 'zz-l' })).keys).toEqual(['zz-link'])
+  })
+
+  test('is listed whole while another process turns it over', async () => {
+    make([...names, ...names.slice(0, 50).map((name) => `d/${name}`)])
+    await listAll()
+    const churn = spawn(process.execPath, ['-e', turnOver, directory])
+    await new Promise((resolve) => churn.stdout.once('data', resolve))
+    for (let round = 0; round < 40; round += 1) {
+      const { keys } = await listAll({}, 300)
+      expect(keys.filter((key) => key.startsWith('name-'))).toEqual([...names].sort(byBytes))
+      expect([...keys].sort(byBytes)).toEqual(keys)
+    }
+    const ended = new Promise((resolve) => churn.once('exit', resolve))
+    churn.kill('SIGKILL')
+    await ended
+    expect((await listAll()).keys).toEqual(model(filesBelow(directory), {}).keys)
+  })
+})
+
+/** Makes and removes files and folders as fast as it can. */
+const turnOver = `
+  const fs = require('node:fs'), dir = process.argv[1]
+  console.log('turning')
+  for (let n = 0; ; n += 1) {
+    const path = dir + '/churn-' + (n % 300)
+    if (n % 3 === 0) { fs.mkdirSync(path); fs.writeFileSync(path + '/x', ''); fs.rmSync(path, { recursive: true }) }
+    else { fs.writeFileSync(path, ''); fs.renameSync(path, dir + '/d/' + n % 7); if (n % 5) fs.rmSync(dir + '/d/' + n % 7) }
+  }`
+
+function filesBelow(path: string): string[] {
+  const entries = readdirSync(path, { recursive: true, withFileTypes: true })
+  return entries.map((entry) => {
+    const key = relative(path, join(entry.parentPath, entry.name))
+    return entry.isDirectory() ? `${key}/` : key
+  })
+}
 
 describe('with little memory for listings', () => {
   let small: Fixture

@@ -1,4 +1,4 @@
-import { readlinkSync } from 'node:fs'
+import { readlinkSync, statfsSync } from 'node:fs'
 import { EAGAIN, ENOSYS, EPERM, EXDEV, orFail } from './errno.ts'
 import {
   AT_FDCWD,
@@ -11,6 +11,8 @@ import {
   openAt,
   openBeneath,
   reopen,
+  stat,
+  statOpen,
 } from './libc.ts'
 
 /** What the steps of one thread work on. Plain values only, so that it can be sent to a thread. */
@@ -34,12 +36,19 @@ export interface MountOptions {
 export interface Mount extends MountOptions {
   readonly fd: number
   openat2: boolean
+  /** The device of the root, as `stat.device`, if that is a file system which only this machine can change. */
+  readonly localDevice: string | undefined
 }
+
+/** ext4, XFS, Btrfs, tmpfs (statfs(2)). */
+const local: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994])
 
 /** Throws S3Error when the root cannot be opened. */
 export function openMount(options: MountOptions): Mount {
   const fd = orFail(openAt(AT_FDCWD, cstring(options.root), O_RDONLY | O_DIRECTORY), 'open the root')
-  return { ...options, fd }
+  orFail(statOpen(fd), 'statx')
+  const localDevice = local.has(statfsSync(options.root).type) ? stat.device : undefined
+  return { ...options, fd, localDevice }
 }
 
 /** Times openat2 is tried again when directories are renamed under it. */

@@ -214,6 +214,11 @@ export function skipPrefix(names: SortedNames, prefix: Uint8Array, from: number)
   return low
 }
 
+/** The greatest name; there must be one. It is a view of the names' memory. */
+export function lastOf({ bytes, starts, count }: SortedNames): Buffer {
+  return bytes.subarray(starts[count - 1] ?? 0, starts[count] ?? 0)
+}
+
 export function startsWith({ bytes, starts }: SortedNames, index: number, prefix: Uint8Array): boolean {
   const start = starts[index] ?? 0
   const end = Math.min(starts[index + 1] ?? 0, start + prefix.length)

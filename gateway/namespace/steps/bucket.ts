@@ -1,6 +1,6 @@
 import { S3Error } from '../../s3/errors.ts'
 import { actAs } from '../acting-user.ts'
-import { directoryNames, lastOf } from '../directory-names.ts'
+import { directoryNames } from '../directory-names.ts'
 import { createdMs, folderId } from '../entry.ts'
 import { EBUSY, EEXIST, EINVAL, ENOENT, ENOSYS, ENOTEMPTY, failure, isRefused, orFail } from '../errno.ts'
 import {
@@ -25,7 +25,7 @@ import {
   W_OK,
 } from '../libc.ts'
 import { type Mount, openPath } from '../mount.ts'
-import { search } from '../sorted-names.ts'
+import { lastOf, search } from '../sorted-names.ts'
 import { hiddenName } from '../temp-name.ts'
 import { openBucket } from './find.ts'
 import { openToSync } from './folder.ts'
