@@ -32,7 +32,7 @@ export class Sessions {
     const now = Date.now()
     const known = this.#known.get(session)
     if (known && (!known.alive || now - known.askedMs < trustAliveMs)) return known.alive
-    const process = this.#store.db.get(`s${session}`) as ProcessId | undefined
+    const process = this.#store.get(`s${session}`) as ProcessId | undefined
     const alive = process !== undefined && isAlive(process)
     this.#known.set(session, { alive, askedMs: now })
     return alive
@@ -40,8 +40,7 @@ export class Sessions {
 
   /** Forgets dead sessions of which nothing is left (`inUse` says what is). */
   tidy(inUse: ReadonlySet<Session>): void {
-    const { db } = this.#store
-    for (const key of [...db.getKeys({ start: 's', end: 't' })]) {
+    for (const key of this.#store.keys({ start: 's', end: 't' })) {
       const session = key.slice(1)
       if (inUse.has(session) || this.isAlive(session)) continue
       this.#store.writeLater(() => this.#store.removeVolatile(key))

@@ -39,7 +39,7 @@ describe('writing', () => {
     const seen = await Promise.all(
       [1, 2, 3].map((n) =>
         store.write(() => {
-          const before = store.db.get('k')
+          const before = store.get('k')
           store.put('k', n)
           return before
         }),
@@ -57,7 +57,7 @@ describe('writing', () => {
     const other = store.write(() => store.put('other', 1))
     await expect(refused).rejects.toMatchObject({ code: 'OperationAborted' })
     await other
-    expect(store.db.get('other')).toBe(1)
+    expect(store.get('other')).toBe(1)
     await store.close()
   })
 
@@ -72,7 +72,7 @@ describe('writing', () => {
     const after = store.write(() => store.put('after', 1))
     await expect(broken).rejects.toMatchObject({ code: 'ServiceUnavailable' })
     await Promise.all([before, after])
-    expect(['before', 'half', 'later', 'after'].map((key) => store.db.get(key))).toEqual([1, undefined, 1, 1])
+    expect(['before', 'half', 'later', 'after'].map((key) => store.get(key))).toEqual([1, undefined, 1, 1])
     await store.close()
   })
 
@@ -80,19 +80,18 @@ describe('writing', () => {
     const store = await openEmbeddedStore(directory)
     store.writeLater(() => store.put('soon', 1))
     await pause(30)
-    store.refresh()
-    expect(store.db.get('soon')).toBe(1)
+    expect(store.get('soon')).toBe(1)
     store.writeLater(() => store.put('closing', 1))
     await store.close()
     const again = await openEmbeddedStore(directory)
-    expect(again.db.get('closing')).toBe(1)
+    expect(again.get('closing')).toBe(1)
     await again.close()
   })
 
   test('more steps than go into one transaction are all written', async () => {
     const store = await openEmbeddedStore(directory)
     await Promise.all(Array.from({ length: 2000 }, (_, n) => store.write(() => store.put(`k${n}`, n))))
-    expect(store.db.getKeysCount({ start: 'k', end: 'l' })).toBe(2000)
+    expect(store.count({ start: 'k', end: 'l' })).toBe(2000)
     await store.close()
   })
 
@@ -108,7 +107,7 @@ describe('writing', () => {
     expect(two).toBe(one)
     await one.close()
     await two.write(() => two.put('k', 1))
-    expect(two.db.get('k')).toBe(1)
+    expect(two.get('k')).toBe(1)
     await two.close()
   })
 
@@ -143,8 +142,8 @@ describe('after the loss of the machine', () => {
   }
 
   function verify(store: EmbeddedStore): number {
-    const count = (store.db.get('count') as number | undefined) ?? 0
-    const found = new Map([...store.db.getRange({ start: 'k', end: 'l' })].map(({ key, value }) => [key, value]))
+    const count = (store.get('count') as number | undefined) ?? 0
+    const found = new Map(store.entries({ start: 'k', end: 'l' }).map(({ key, value }) => [key, value]))
     expect(found).toEqual(new Map([...model(count)].sort(([a], [b]) => (a < b ? -1 : 1))))
     return count
   }
@@ -233,13 +232,13 @@ describe('after the loss of the machine', () => {
     }
     while (logNumbers(directory).includes(first)) await pause(20)
     expect(snapshotNumbers(directory)).toEqual(logNumbers(directory))
-    const count = store.db.get('count') as number
+    const count = store.get('count') as number
     await fill(store, count, count + 25)
     await store.flush()
     await store.close()
     const found = await openEmbeddedStore(lose(directory))
     expect(verify(found)).toBe(count + 25)
-    expect(found.db.get('filler')).toBe(`${filler}69`)
+    expect(found.get('filler')).toBe(`${filler}69`)
     await found.close()
   })
 

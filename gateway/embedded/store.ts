@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { S3Error } from '../s3/errors.ts'
 import { type Db, encodeChanges, openFile, usedBytes } from './file.ts'
 import { Log, type LoggedChange, type LogPosition } from './log.ts'
+import { Reader } from './reader.ts'
 import { positionKey, recover } from './recovery.ts'
 import { Room } from './room.ts'
 import { takeSnapshot } from './snapshot.ts'
@@ -20,10 +21,13 @@ import { takeSnapshot } from './snapshot.ts'
  */
 export interface EmbeddedStore {
   readonly directory: string
-  /** For reading only. Keys are compared by their UTF-8 bytes. */
-  readonly db: Db
-  /** Makes the reads that follow see the newest commit of any process, not the one of the turn's first read. */
-  refresh(): void
+  /** Reads see the newest commit of any process; in a step also what was changed in its transaction before. */
+  get(key: string): unknown
+  has(key: string): boolean
+  /** Keys from `start` to before `end`, in the order of their UTF-8 bytes. */
+  keys(range: Range): string[]
+  entries(range: Range): { readonly key: string; readonly value: unknown }[]
+  count(range: Range): number
   /**
    * Runs `step` in the next transaction and resolves with its result once that is committed. A step must do all its
    * checks before its first change: when it throws, only its own promise fails and the others are committed. It may be
@@ -45,6 +49,12 @@ export interface EmbeddedStore {
   flush(): Promise<void>
   /** Commits what is queued and lets go; the last one to close in this process closes the file. */
   close(): Promise<void>
+}
+
+export interface Range {
+  readonly start: string
+  readonly end: string
+  readonly limit?: number
 }
 
 /** Longest key in bytes; lmdb's own limit is 1,978. */
@@ -114,10 +124,12 @@ interface Pending {
 
 class OpenStore implements EmbeddedStore {
   readonly directory: string
-  readonly db: Db
+  readonly #db: Db
+  readonly #reader: Reader
   readonly #release: () => boolean
   readonly #log: Log
   readonly #room: Room
+  #inTransaction = false
   #changes: LoggedChange[] = []
   #queue: Pending[] = []
   #immediate: NodeJS.Immediate | undefined
@@ -132,18 +144,46 @@ class OpenStore implements EmbeddedStore {
     this.directory = directory
     this.#release = release
     const path = join(directory, 'store.mdb')
-    this.db = openFile(path)
-    this.#room = new Room(path, this.db)
+    this.#db = openFile(path)
+    this.#reader = new Reader(path)
+    this.#room = new Room(path, this.#db)
     this.#log = new Log(directory)
   }
 
-  refresh(): void {
-    this.db.resetReadTxn()
+  get(key: string): unknown {
+    if (this.#closed) throw closedError()
+    return this.#inTransaction ? this.#db.get(key) : this.#reader.get(key)
+  }
+
+  has(key: string): boolean {
+    if (this.#closed) throw closedError()
+    return this.#inTransaction ? this.#db.doesExist(key) : this.#reader.has(key)
+  }
+
+  keys(range: Range): string[] {
+    this.#refresh()
+    return [...this.#db.getKeys(range)]
+  }
+
+  entries(range: Range): { readonly key: string; readonly value: unknown }[] {
+    this.#refresh()
+    return [...this.#db.getRange(range)]
+  }
+
+  count(range: Range): number {
+    this.#refresh()
+    return this.#db.getKeysCount(range)
+  }
+
+  /** Ranges are read in lmdb's own read transaction, which would stay where it was for a while. */
+  #refresh(): void {
+    if (this.#closed) throw closedError()
+    if (!this.#inTransaction) this.#db.resetReadTxn()
   }
 
   write<T>(step: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (this.#closed) return reject(storeError(new Error('it is closed')))
+      if (this.#closed) return reject(closedError())
       this.#queue.push({ step, resolve: resolve as (value: unknown) => void, reject, outcome: undefined })
       this.#immediate ??= setImmediate(this.#commit)
     })
@@ -157,21 +197,21 @@ class OpenStore implements EmbeddedStore {
   }
 
   put(key: string, value: unknown): void {
-    this.db.put(key, value)
+    this.#db.put(key, value)
     this.#changes.push([key, value])
   }
 
   remove(key: string): void {
-    this.db.remove(key)
+    this.#db.remove(key)
     this.#changes.push([key])
   }
 
   putVolatile(key: string, value: unknown): void {
-    this.db.put(key, value)
+    this.#db.put(key, value)
   }
 
   removeVolatile(key: string): void {
-    this.db.remove(key)
+    this.#db.remove(key)
   }
 
   readonly #commit = (): void => {
@@ -184,7 +224,8 @@ class OpenStore implements EmbeddedStore {
     const isReleasing = batch.every(({ reject }) => !reject)
     let culprit: Pending | undefined
     try {
-      this.db.transactionSync(() => {
+      this.#db.transactionSync(() => {
+        this.#inTransaction = true
         this.#changes = []
         for (const pending of batch) {
           culprit = pending
@@ -194,7 +235,9 @@ class OpenStore implements EmbeddedStore {
         const bytes = this.#changes.length > 0 ? this.#logChanges() : 0
         this.#room.ensure(batch.length + this.#changes.length, bytes, isReleasing)
       }, commitFlags)
+      this.#inTransaction = false
     } catch (error) {
+      this.#inTransaction = false
       const failure = storeError(error)
       if (!culprit || isStoreFailure(error)) {
         for (const { reject } of batch) reject?.(failure)
@@ -219,10 +262,10 @@ class OpenStore implements EmbeddedStore {
 
   /** Returns the bytes of the changes. */
   #logChanges(): number {
-    const position = this.db.get(positionKey) as LogPosition
-    const payload = encodeChanges(this.db, this.#changes)
+    const position = this.#db.get(positionKey) as LogPosition
+    const payload = encodeChanges(this.#db, this.#changes)
     const next = this.#log.append(position, payload)
-    this.db.put(positionKey, next)
+    this.#db.put(positionKey, next)
     this.#flushTimer ??= setTimeout(() => this.#flushByAndBy(next), flushEveryMs).unref()
     return payload.length
   }
@@ -231,7 +274,7 @@ class OpenStore implements EmbeddedStore {
     this.#flushTimer = undefined
     // Failures are told to those who wait for safety; the next commit tries again.
     this.flush().catch(() => {})
-    if (bytes > leastLogBytes && bytes > usedBytes(this.db) / 2) this.#snapshot ??= this.#rotate(log)
+    if (bytes > leastLogBytes && bytes > usedBytes(this.#db) / 2) this.#snapshot ??= this.#rotate(log)
   }
 
   /** Begins a new log, unless another process did, and replaces the old ones by a snapshot. */
@@ -239,13 +282,13 @@ class OpenStore implements EmbeddedStore {
     try {
       await this.flush()
       const next = await this.write(() => {
-        const position = this.db.get(positionKey) as LogPosition
+        const position = this.#db.get(positionKey) as LogPosition
         if (position[0] !== log) return undefined
         const begun = this.#log.rotate(position)
-        this.db.put(positionKey, begun)
+        this.#db.put(positionKey, begun)
         return begun[0]
       })
-      if (next !== undefined) await takeSnapshot(this.directory, this.db, next)
+      if (next !== undefined) await takeSnapshot(this.directory, this.#db, next)
     } catch {
       // No room, most likely: the logs stay, and the next attempt follows when this one has grown again.
     } finally {
@@ -289,8 +332,13 @@ class OpenStore implements EmbeddedStore {
     await this.#snapshot
     await this.#log.close()
     this.#room.close()
-    await this.db.close()
+    await this.#reader.close()
+    await this.#db.close()
   }
+}
+
+function closedError(): S3Error {
+  return storeError(new Error('it is closed'))
 }
 
 /** A step's own refusal stays its own; trouble with the store ends the whole transaction. */

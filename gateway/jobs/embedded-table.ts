@@ -50,7 +50,7 @@ export class JobTable {
   }
 
   find(queue: string, id: string): Job | undefined {
-    return this.#store.db.get(jobKey(queue, id)) as Job | undefined
+    return this.#store.get(jobKey(queue, id)) as Job | undefined
   }
 
   /** Step: the job of that name if it counts, else a new one (`begin`: running at once in this session). */
@@ -73,19 +73,15 @@ export class JobTable {
 
   /** Whether `claim` would find something. Read only, so that polling costs next to nothing. */
   hasWork(queue: string): boolean {
-    const { db } = this.#store
-    for (const _ of db.getKeys({ start: `jd${queue}\0`, end: `jd${queue}\0${stamp(Date.now() + 1)}`, limit: 1 })) {
-      return true
-    }
-    return this.#lost(queue).length > 0
+    const due = this.#store.keys({ start: `jd${queue}\0`, end: `jd${queue}\0${stamp(Date.now() + 1)}`, limit: 1 })
+    return due.length > 0 || this.#lost(queue).length > 0
   }
 
   /** Step: takes up to `most` jobs that are due, or were lost by others. */
   claim(queue: AnyQueue, most: number): Job[] {
-    const { db } = this.#store
     for (const job of this.#lost(queue.name)) this.#recover(queue.name, job)
     const end = `jd${queue.name}\0${stamp(Date.now() + 1)}`
-    const keys = [...db.getKeys({ start: `jd${queue.name}\0`, end, limit: most })]
+    const keys = this.#store.keys({ start: `jd${queue.name}\0`, end, limit: most })
     const claimed: Job[] = []
     for (const key of keys) {
       const job = this.find(queue.name, key.slice(queue.name.length + 3 + stampDigits))
@@ -97,10 +93,10 @@ export class JobTable {
 
   /** When the next waiting job is due; undefined when none is waiting. */
   nextDueMs(queue: string): number | undefined {
-    for (const key of this.#store.db.getKeys({ start: `jd${queue}\0`, end: `jd${queue}\x01`, limit: 1 })) {
-      return Number.parseInt(key.slice(queue.length + 3, queue.length + 3 + stampDigits), 16)
-    }
-    return undefined
+    const [key] = this.#store.keys({ start: `jd${queue}\0`, end: `jd${queue}\x01`, limit: 1 })
+    return key === undefined
+      ? undefined
+      : Number.parseInt(key.slice(queue.length + 3, queue.length + 3 + stampDigits), 16)
   }
 
   /** Step: prolongs the lease of a job; false when it has been lost. */
@@ -146,26 +142,23 @@ export class JobTable {
   }
 
   counts(queue: string): JobCounts {
-    const { db } = this.#store
-    this.#store.refresh()
     const now = `jd${queue}\0${stamp(Date.now() + 1)}`
     return {
-      waiting: db.getKeysCount({ start: `jd${queue}\0`, end: now }),
-      delayed: db.getKeysCount({ start: now, end: `jd${queue}\x01` }),
-      running: db.getKeysCount({ start: `jr${queue}\0`, end: `jr${queue}\x01` }),
-      failed: db.getKeysCount({ start: `jf${queue}\0`, end: `jf${queue}\x01` }),
+      waiting: this.#store.count({ start: `jd${queue}\0`, end: now }),
+      delayed: this.#store.count({ start: now, end: `jd${queue}\x01` }),
+      running: this.#store.count({ start: `jr${queue}\0`, end: `jr${queue}\x01` }),
+      failed: this.#store.count({ start: `jf${queue}\0`, end: `jf${queue}\x01` }),
     }
   }
 
   /** Whether `sweep` would find something; read only. */
   hasExpired(): boolean {
-    return [...this.#store.db.getKeys({ start: 'jx', end: `jx${stamp(Date.now())}`, limit: 1 })].length > 0
+    return this.#store.keys({ start: 'jx', end: `jx${stamp(Date.now())}`, limit: 1 }).length > 0
   }
 
   /** Step: forgets some of the results and failures that have been kept long enough. */
   sweep(): void {
-    const { db } = this.#store
-    for (const { key, value } of [...db.getRange({ start: 'jx', end: `jx${stamp(Date.now())}`, limit: 100 })]) {
+    for (const { key, value } of this.#store.entries({ start: 'jx', end: `jx${stamp(Date.now())}`, limit: 100 })) {
       const [queue, token] = value as [string, string]
       const job = this.find(queue, key.slice(2 + stampDigits))
       this.#store.remove(key)
@@ -177,7 +170,7 @@ export class JobTable {
 
   #lost(queue: string): Job[] {
     const lost: Job[] = []
-    for (const key of this.#store.db.getKeys({ start: `jr${queue}\0`, end: `jr${queue}\x01` })) {
+    for (const key of this.#store.keys({ start: `jr${queue}\0`, end: `jr${queue}\x01` })) {
       const job = this.find(queue, key.slice(queue.length + 3))
       if (job?.state !== 'running') continue
       if (!this.#sessions.isAlive(job.session ?? '') || (job.leaseMs ?? 0) < Date.now()) lost.push(job)

@@ -131,7 +131,6 @@ class EmbeddedJobs implements Jobs {
 
   async #outcome(queue: AnyQueue, { id }: Job, signal: AbortSignal | undefined): Promise<Json> {
     for (;;) {
-      this.#store.refresh()
       const job = this.#table.find(queue.name, id)
       if (job?.state === 'done') return job.result ?? null
       if (job?.state === 'failed') throw new Error(job.error)
@@ -240,7 +239,6 @@ class EmbeddedJobs implements Jobs {
 
   async #claimAll(): Promise<boolean> {
     let found = false
-    this.#store.refresh()
     for (const worker of this.#workers.values()) {
       if (!this.#table.hasWork(worker.queue.name)) worker.backlog = false
       else if (await this.#claim(worker)) found = true
@@ -265,7 +263,6 @@ class EmbeddedJobs implements Jobs {
   /** Until the next job is due, as far as one is waiting for its time and not for a place. */
   #untilNext(): number {
     let ms = this.#pollMs
-    this.#store.refresh()
     for (const { queue, backlog } of this.#workers.values()) {
       const dueMs = backlog ? undefined : this.#table.nextDueMs(queue.name)
       if (dueMs !== undefined) ms = Math.min(ms, Math.max(1, dueMs - Date.now()))

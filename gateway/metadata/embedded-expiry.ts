@@ -59,9 +59,7 @@ export class EmbeddedExpiry {
   }
 
   async #sweepSome(nowMs: number): Promise<boolean> {
-    const { db } = this.#store
-    this.#store.refresh()
-    const due = [...db.getRange({ start: 'x', end: `x${stamp(nowMs + 1)}`, limit: listsPerStep })]
+    const due = this.#store.entries({ start: 'x', end: `x${stamp(nowMs + 1)}`, limit: listsPerStep })
     if (due.length === 0) return false
     await this.#store.write(() => {
       for (const { key, value } of due) {

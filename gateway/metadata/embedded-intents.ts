@@ -66,8 +66,7 @@ export class EmbeddedIntents {
     path: string,
     alongside: () => void,
   ): string | undefined => {
-    const { db } = this.#store
-    const lock = db.get(`l${name}`) as LockValue | undefined
+    const lock = this.#store.get(`l${name}`) as LockValue | undefined
     if (lock) {
       if (this.#holds(lock)) return undefined
       this.#disown(name, lock)
@@ -86,8 +85,7 @@ export class EmbeddedIntents {
     path: string,
     alongside: () => void,
   ): string | undefined => {
-    const { db } = this.#store
-    const lock = db.get(`l${name}`) as LockValue | undefined
+    const lock = this.#store.get(`l${name}`) as LockValue | undefined
     if (lock) {
       if (this.#holds(lock)) return undefined
       this.#disown(name, lock)
@@ -129,14 +127,12 @@ export class EmbeddedIntents {
   }
 
   #lockInTheWay(name: string): boolean {
-    this.#store.refresh()
-    const lock = this.#store.db.get(`l${name}`) as LockValue | undefined
+    const lock = this.#store.get(`l${name}`) as LockValue | undefined
     return lock !== undefined && this.#holds(lock)
   }
 
   #sharedInTheWay(name: string): boolean {
-    this.#store.refresh()
-    for (const key of this.#store.db.getKeys({ start: `i${name}\0`, end: `i${name}\x01` })) {
+    for (const key of this.#store.keys({ start: `i${name}\0`, end: `i${name}\x01` })) {
       if (this.#sessions.isAlive(sessionOf(key.slice(key.lastIndexOf('\0') + 1)))) return true
     }
     return false
@@ -180,10 +176,10 @@ export class EmbeddedIntents {
   }
 
   /** Ends an intent of this session, soon; the lock of a path, or what somebody here waits for, at once. */
-  settle(key: string, _temp: string | undefined): void {
+  settle(key: string, temp: string | undefined): void {
     const name = nameOf(key)
     this.#store.writeLater(() => {
-      this.#store.db.remove(key)
+      this.#remove(key, temp ?? null)
       if (this.#waiting.has(name)) queueMicrotask(() => this.#wake(name))
     }, key.startsWith('l') || this.#waiting.has(name))
   }
@@ -194,7 +190,7 @@ export class EmbeddedIntents {
 
   async #giveUp(key: string, id: string): Promise<void> {
     await this.#store.write(() => {
-      const lock = this.#store.db.get(key) as LockValue | undefined
+      const lock = this.#store.get(key) as LockValue | undefined
       if (lock?.[0] === id) this.#remove(key, lock[1])
     })
     this.#wake(nameOf(key))
@@ -202,7 +198,6 @@ export class EmbeddedIntents {
 
   /** Intents of sessions that are gone, oldest first. */
   abandoned(): StoredIntent[] {
-    this.#store.refresh()
     const found: StoredIntent[] = []
     const inUse = new Set<Session>()
     const look = (name: string, id: string, [temp, sinceMs, path]: IntentValue) => {
@@ -211,10 +206,10 @@ export class EmbeddedIntents {
       if (!this.#sessions.isAlive(session))
         found.push({ name, id, sinceMs, temp: temp ?? undefined, path: path ?? name })
     }
-    for (const { key, value } of this.#store.db.getRange({ start: 'i', end: 'j' })) {
+    for (const { key, value } of this.#store.entries({ start: 'i', end: 'j' })) {
       look(nameOf(key), key.slice(key.lastIndexOf('\0') + 1), value as IntentValue)
     }
-    for (const { key, value } of this.#store.db.getRange({ start: 'l', end: 'm' })) {
+    for (const { key, value } of this.#store.entries({ start: 'l', end: 'm' })) {
       const [id, ...intent] = value as LockValue
       look(nameOf(key), id, intent)
     }
@@ -225,7 +220,7 @@ export class EmbeddedIntents {
   /** Removes an abandoned intent, wherever it is by now: the lock of a dead holder may have been taken over. */
   async settleAbandoned({ name, id, temp }: StoredIntent): Promise<void> {
     await this.#store.write(() => {
-      const lock = this.#store.db.get(`l${name}`) as LockValue | undefined
+      const lock = this.#store.get(`l${name}`) as LockValue | undefined
       if (lock?.[0] === id) this.#remove(`l${name}`, temp ?? null)
       this.#remove(`i${name}\0${id}`, temp ?? null)
     })

@@ -26,21 +26,19 @@ export class EmbeddedObjects {
   }
 
   get(id: FileId): ObjectMetadata | undefined {
-    this.#store.refresh()
     const record = this.#record(id)
-    const tags = (this.#store.db.get(`t${id}`) as readonly Tag[] | undefined) ?? noTags
+    const tags = (this.#store.get(`t${id}`) as readonly Tag[] | undefined) ?? noTags
     return record === undefined && tags.length === 0 ? undefined : { record, tags }
   }
 
   records(ids: readonly FileId[]): (ObjectRecord | undefined)[] {
-    this.#store.refresh()
     return ids.map((id) => this.#record(id))
   }
 
   #record(id: FileId): ObjectRecord | undefined {
     const cached = this.#records.get(id)
     if (cached) return cached
-    const value = this.#store.db.get(`r${id}`) as RecordValue | undefined
+    const value = this.#store.get(`r${id}`) as RecordValue | undefined
     if (!value) return undefined
     const record = Object.freeze(value[0])
     if (value[1]) this.#records.set(id, record)
@@ -79,8 +77,7 @@ export class EmbeddedObjects {
   }
 
   isMarkedDeleted(folder: FileId): boolean {
-    this.#store.refresh()
-    return this.#store.db.doesExist(`d${folder}`)
+    return this.#store.has(`d${folder}`)
   }
 }
 

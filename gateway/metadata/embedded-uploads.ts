@@ -26,45 +26,53 @@ export class EmbeddedUploads {
   }
 
   get(id: string): Upload | undefined {
-    this.#store.refresh()
     return this.#stored(id)
   }
 
   #stored(id: string): Upload | undefined {
-    return this.#store.db.get(`u${id}`) as Upload | undefined
+    return this.#store.get(`u${id}`) as Upload | undefined
   }
 
   list(query: UploadQuery): Upload[] {
-    this.#store.refresh()
     return query.bucket === undefined
       ? this.#listAll(query.afterId ?? '', query.limit)
       : this.#listBucket(query.bucket, query)
   }
 
   #listBucket(bucket: string, { prefix = '', afterKey = '', afterId, limit }: UploadQuery): Upload[] {
-    const { db } = this.#store
     // `\0` sorts before every character of a key: what follows `afterKey` begins after all uploads of it.
     const after = afterId === undefined ? `${afterKey}\x01` : `${afterKey}\0${afterId}\0`
     const from = afterKey !== '' && compareBytes(after, prefix) > 0 ? after : prefix
     const within = cut(`U${bucket}\0${prefix}`)
-    const page: Upload[] = []
-    for (const key of db.getKeys({ start: cut(`U${bucket}\0${from}`), end: `U${bucket}\x01` })) {
-      if (page.length >= limit || !key.startsWith(within)) break
+    return this.#page(cut(`U${bucket}\0${from}`), `U${bucket}\x01`, limit, (key) => {
+      if (!key.startsWith(within)) return null
       const upload = this.#stored(key.slice(key.lastIndexOf('\0') + 1))
-      if (!upload?.key.startsWith(prefix)) continue
-      if (afterKey === '' || isAfter(upload, afterKey, afterId)) page.push(upload)
-    }
-    return page
+      if (!upload?.key.startsWith(prefix)) return undefined
+      return afterKey === '' || isAfter(upload, afterKey, afterId) ? upload : undefined
+    })
   }
 
   #listAll(afterId: string, limit: number): Upload[] {
+    return this.#page(`u${afterId}\0`, 'v', limit, (key) => {
+      const upload = this.#stored(key.slice(1))
+      return upload?.state === 'completed' ? undefined : upload
+    })
+  }
+
+  /** Uploads found at the keys from `start` on, until there are enough or `find` answers null: there are no more. */
+  #page(start: string, end: string, limit: number, find: (key: string) => Upload | undefined | null): Upload[] {
     const page: Upload[] = []
-    for (const { value } of this.#store.db.getRange({ start: `u${afterId}\0`, end: 'v' })) {
-      const upload = value as Upload
-      if (upload.state !== 'completed') page.push(upload)
-      if (page.length >= limit) break
+    for (let from = start; ; ) {
+      const keys = this.#store.keys({ start: from, end, limit: Math.max(limit, 20) })
+      for (const key of keys) {
+        const upload = page.length < limit ? find(key) : null
+        if (upload === null) return page
+        if (upload) page.push(upload)
+      }
+      const last = keys.at(-1)
+      if (last === undefined) return page
+      from = `${last}\0`
     }
-    return page
   }
 
   replace(expected: Upload, next: Upload | undefined): Promise<boolean> {
