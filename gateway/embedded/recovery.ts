@@ -13,6 +13,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Db, decodeChanges, openFile } from './file.ts'
 import { createLog, logNumbers, readLog, syncDirectory } from './log.ts'
 import { bootId, isAlive, ownProcessId } from './process-identity.ts'
+import { Room } from './room.ts'
 import { snapshotNumbers, snapshotPath } from './snapshot.ts'
 
 const claimPrefix = 'recovery-'
@@ -57,7 +58,9 @@ async function rebuild(directory: string): Promise<void> {
   if (snapshot !== undefined) copyFileSync(snapshotPath(directory, snapshot), temporary)
   const logs = logNumbers(directory).filter((number) => number >= (snapshot ?? 0))
   const db = openFile(temporary)
-  for (const number of logs) replay(directory, number, db)
+  const room = new Room(temporary, db)
+  for (const number of logs) replay(directory, number, db, room)
+  room.close()
   db.putSync(positionKey, createLog(directory, Math.max(0, ...logNumbers(directory)) + 1))
   await db.close()
   for (const name of [`${path}-lock`, `${temporary}-lock`]) rmSync(name, { force: true })
@@ -66,7 +69,7 @@ async function rebuild(directory: string): Promise<void> {
 }
 
 /** Changes are whole values, so that repeating what a snapshot has already does no harm. */
-function replay(directory: string, number: number, db: Db): void {
+function replay(directory: string, number: number, db: Db, room: Room): void {
   const frames = readLog(directory, number)
   for (let done = false; !done; ) {
     db.transactionSync(() => {
@@ -74,7 +77,9 @@ function replay(directory: string, number: number, db: Db): void {
         const next = frames.next()
         done = next.done === true
         if (next.done) return
-        for (const change of decodeChanges(db, next.value)) {
+        const changes = decodeChanges(db, next.value)
+        room.ensure(changes.length, next.value.length, false)
+        for (const change of changes) {
           if (change.length === 2) db.put(change[0], change[1])
           else db.remove(change[0])
         }
