@@ -29,8 +29,7 @@ export interface Row {
 }
 
 /** What a slice sends, what must be put there first, and the directory it leaves behind to be removed. */
-interface Work
-  extends Pick<Job, 'requests' | 'multipart' | 'background' | 'perSecond' | 'operations' | 'minimum'> {
+interface Work extends Pick<Job, 'requests' | 'multipart' | 'background' | 'perSecond' | 'operations' | 'minimum'> {
   readonly first?: Template
   readonly leaves?: string
 }
