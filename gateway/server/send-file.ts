@@ -1,14 +1,10 @@
-import { read } from 'node:fs'
-import type { Config } from '../config/properties.ts'
 import type { FileBody } from '../s3/reply.ts'
 import { ChunkBuffers, largestChunk } from './chunk-buffers.ts'
 import type { Exchange } from './exchange.ts'
 import { FileTruncated } from './file-truncated.ts'
+import { readAt } from './read-range.ts'
 import type { ReadRate } from './read-rate.ts'
 import { sendDirect } from './send-direct.ts'
-
-/** More than this counts as this (spec §8). */
-const maxPositionRead = 4 * 2 ** 20
 
 const buffers = new ChunkBuffers()
 
@@ -22,7 +18,6 @@ export async function sendFile(
   exchange: Exchange,
   body: FileBody,
   writeHead: () => void,
-  config: Config,
   rate: ReadRate,
 ): Promise<void> {
   const { response, socket } = exchange
@@ -42,10 +37,9 @@ export async function sendFile(
   try {
     const end = body.start + body.length
     const begun = transfer === undefined ? await sendDirect(exchange, body, writeHead, taken) : body.start
-    const largest = body.length < Math.min(config.positionReadSize, maxPositionRead) ? maxPositionRead : largestChunk
     for (let position = begun; position < end; ) {
-      const wanted = Math.min(end - position, transfer?.chunkSize() ?? largest)
-      const buffer = wanted > largestChunk ? Buffer.allocUnsafeSlow(wanted) : buffers.take(wanted)
+      const wanted = Math.min(end - position, transfer?.chunkSize() ?? largestChunk)
+      const buffer = buffers.take(wanted)
       try {
         const size = await readAt(body.file.fd, buffer, Math.min(wanted, buffer.length), position)
         if (size === 0) throw new FileTruncated(position, end)
@@ -62,7 +56,7 @@ export async function sendFile(
         exchange.bytesSent += size
       } finally {
         // The kernel may still read from the buffer of a write that was cut off: leave that one to the collector.
-        if (buffer.length <= largestChunk) exchange.gone ? buffers.forget(buffer) : buffers.give(buffer)
+        exchange.gone ? buffers.forget(buffer) : buffers.give(buffer)
       }
     }
     if (begun === end && !exchange.gone) {
@@ -74,10 +68,4 @@ export async function sendFile(
     transfer?.end()
     body.file.close()
   }
-}
-
-function readAt(fd: number, buffer: Buffer, length: number, position: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    read(fd, buffer, 0, length, position, (error, size) => (error ? reject(error) : resolve(size)))
-  })
 }

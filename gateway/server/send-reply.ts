@@ -3,6 +3,7 @@ import type { FileBody, Reply, ReplyBody } from '../s3/reply.ts'
 import { corsHeaders } from './cors.ts'
 import type { Exchange } from './exchange.ts'
 import { closeInPeace } from './linger.ts'
+import { isPositionRead, readRange } from './read-range.ts'
 import type { ReadRate } from './read-rate.ts'
 import { hostId } from './request-id.ts'
 import { sendFile } from './send-file.ts'
@@ -51,7 +52,9 @@ async function sendLong(
   rate: ReadRate,
 ): Promise<void> {
   if (Buffer.isBuffer(body)) await sendShaped(exchange, body, writeHead, rate)
-  else if ('file' in body) await sendFile(exchange, body, writeHead, config, rate)
+  else if ('file' in body && isPositionRead(body.length, config)) {
+    await sendRead(exchange, await readRange(body), writeHead, rate)
+  } else if ('file' in body) await sendFile(exchange, body, writeHead, rate)
   else await sendPieces(exchange, body, writeHead)
 }
 
@@ -70,6 +73,15 @@ async function sendShaped(exchange: Exchange, body: Buffer, writeHead: () => voi
   } finally {
     transfer.end()
   }
+}
+
+/** Sends a range of a file that was read into memory; resolves when the connection has taken it. */
+async function sendRead(exchange: Exchange, bytes: Buffer, writeHead: () => void, rate: ReadRate): Promise<void> {
+  if (rate.limited) return sendShaped(exchange, bytes, writeHead, rate)
+  if (exchange.gone) return
+  writeHead()
+  await written(exchange, bytes)
+  exchange.response.end()
 }
 
 /** Sends what is still being made, HTTP-chunked: the keepalive whitespace of a completion, then its document. */
