@@ -4,7 +4,7 @@ import type { Config } from '../config/properties.ts'
 import type { Exchange } from '../server/exchange.ts'
 import { listen } from '../server/listen.ts'
 import { ReadRateLimits } from '../server/read-rate.ts'
-import { createS3Server } from '../server/s3-server.ts'
+import { closeQuietConnections, createS3Server } from '../server/s3-server.ts'
 import { accessLogFormat } from '../telemetry/access-log.ts'
 import type { LineWriter } from '../telemetry/line-writer.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -87,6 +87,7 @@ export async function startLocalMember(options: LocalMemberOptions): Promise<Loc
     draining = true
     await pause(config.drainDelayMs)
     const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
+    servers.forEach(closeQuietConnections)
     const deadline = performance.now() + config.drainTimeoutMs
     await Promise.race([Promise.all(closed), pause(config.drainTimeoutMs)])
     for (const server of servers) server.closeAllConnections()

@@ -6,6 +6,7 @@ import { S3Error } from '../s3/errors.ts'
 import type { Reply } from '../s3/reply.ts'
 import type { S3Request } from '../s3/request.ts'
 import { fake, openFile, type RunningServer, startFakeServer } from './running-server.fixture.ts'
+import { closeQuietConnections } from './s3-server.ts'
 
 const base = '/api/v1/s3'
 const ok: Reply = { status: 200, headers: {} }
@@ -258,6 +259,20 @@ describe('Expect: 100-continue', () => {
     expect((await connection.request('PUT', `${base}/b/k`, { body: 'x' }).answer()).status).toBe(200)
   })
 
+  it('is answered for an empty body too, and the connection goes on', async () => {
+    const { client } = await start([echo])
+    const connection = client()
+    for (let turn = 0; turn < 2; turn++) {
+      connection.request('PUT', `${base}/b/k`, { headers: { 'Content-Length': '0', Expect: '100-continue' } })
+      expect((await connection.answer()).status).toBe(100)
+      const { headers, body } = await connection.answer()
+      expect({ connection: headers.connection, body: String(body) }).toEqual({
+        connection: 'keep-alive',
+        body: 'got 0',
+      })
+    }
+  })
+
   it('of anything else is refused', async () => {
     const { client } = await start([echo])
     const connection = client().request('PUT', `${base}/b/k`, {
@@ -336,6 +351,25 @@ describe('a client that', () => {
   it('sends no Host header gets 400 InvalidRequest', async () => {
     const { client } = await start([echo])
     expect((await client().send(`GET ${base}/b/k HTTP/1.1\r\n\r\n`).answer()).status).toBe(400)
+  })
+})
+
+describe('closing quiet connections', () => {
+  it('ends those with half a head, first or later, and leaves a request at work its answer', async () => {
+    const { client, server } = await start([echo])
+    const half = `GET ${base}/b/k HTTP/1.1\r\nHost: loc`
+    const first = client().send(half)
+    const idle = client().request('PUT', `${base}/b/k`, { body: 'idle' })
+    const later = client().request('PUT', `${base}/b/k`, { body: 'later' })
+    await idle.answer()
+    await later.answer()
+    later.send(half)
+    const busy = client().request('PUT', `${base}/b/k`, { headers: { 'Content-Length': '5' } })
+    busy.send('he')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    closeQuietConnections(server)
+    expect(await Promise.all([first.closed(), idle.closed(), later.closed()])).toEqual(Array(3).fill(Buffer.alloc(0)))
+    expect(String((await busy.send('llo').answer()).body)).toBe('got 5')
   })
 })
 

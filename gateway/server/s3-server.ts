@@ -12,6 +12,8 @@ import { refuse } from './refuse.ts'
 const current = Symbol('exchange of the connection')
 type S3Socket = Socket & { [current]?: Exchange }
 
+const connections = new WeakMap<Server, Set<S3Socket>>()
+
 /** Largest head of a request. S3 takes 8 KB; metadata may be allowed to be larger here. */
 const maxHeaderSize = 64 * 1024
 
@@ -47,13 +49,43 @@ export function createS3Server(options: S3ServerOptions): Server {
     socket[current] = exchange
     void answer(exchange, options, expects === 'other')
   }
+  const open = new Set<S3Socket>()
+  connections.set(server, open)
+  server.on(options.tls ? 'secureConnection' : 'connection', (socket: S3Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
   server.on('request', (message, response) => begin(message, response, 'nothing'))
-  server.on('checkContinue', (message, response) => begin(message, response, 'continue'))
+  server.on('checkContinue', (message, response) => {
+    const isEmpty = message.headers['content-length'] === '0'
+    // Nobody will pull, and Node closes a connection on which 100 was expected and never sent.
+    if (isEmpty) response.writeContinue()
+    begin(message, response, isEmpty ? 'nothing' : 'continue')
+  })
   server.on('checkExpectation', (message, response) => begin(message, response, 'other'))
   server.on('timeout', (socket: S3Socket) => onIdle(socket, config))
   server.on('clientError', (error: NodeJS.ErrnoException, socket: S3Socket) => onClientError(error, socket))
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   return server
+}
+
+/**
+ * Closes the connections on which no request is unanswered, for a server that takes no more of them: those that sent
+ * half a head too, which node:http's closeIdleConnections takes for busy.
+ */
+export function closeQuietConnections(server: Server): void {
+  for (const socket of connections.get(server) ?? []) closeWhenQuiet(socket)
+}
+
+function closeWhenQuiet(socket: S3Socket): void {
+  const exchange = socket[current]
+  if (exchange === undefined) {
+    socket.destroy()
+  } else if (exchange.endMs > 0 && exchange.message.complete) {
+    // One whose body still comes is about to be closed in peace.
+    if (exchange.response.writableFinished) socket.destroy()
+    else exchange.response.once('finish', () => closeWhenQuiet(socket))
+  }
 }
 
 /** Nothing moved on a connection for the idle timeout: whose fault is it? */
