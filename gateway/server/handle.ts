@@ -38,7 +38,6 @@ export async function handle(exchange: Exchange, services: Services): Promise<Re
     throw new S3Error('AccessDenied', 'This gateway is read-only (svc.proxy.readonly).')
   }
   if (contentOperations.has(operation.name) && !exchange.announcesBody) throw new S3Error('MissingContentLength')
-  exchange.identity = await services.users.identify(actingUserName(exchange))
   const slot = await services.admission.enter(operation.pool, operation.name === unbounded)
   exchange.body.slot = slot
   return slot.reply(
@@ -49,8 +48,9 @@ export async function handle(exchange: Exchange, services: Services): Promise<Re
 
 async function perform(operation: Operation<unknown>, exchange: Exchange, services: Services): Promise<Reply> {
   const { config, users, buckets, objects, uploads } = services
+  // Within the slot: a name that is new is given a uid on disk, which is work like any other.
+  const user = await users.identify(actingUserName(exchange))
+  exchange.identity = user
   const input = operation.input(exchange, config)
-  const user = exchange.identity
-  if (user === undefined) throw new Error('no acting user')
   return operation.run(input, { request: exchange, config, user, users, buckets, objects, uploads })
 }
