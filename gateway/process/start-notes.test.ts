@@ -34,3 +34,11 @@ it('pools without the v2 service, an unprivileged process and problems of the st
     'The disk is slow.',
   ])
 })
+
+it('that all files belong to one user is put down to the missing right, or to the mode that was asked for', () => {
+  const unprivileged = { ...status, identity: 'process' } as const
+  expect(startNotes(config(), unprivileged)).toEqual([expect.stringContaining('may not act as others')])
+  const asked = startNotes(config('svc.proxy.identity.mode=process'), unprivileged)
+  expect(asked).toEqual([expect.stringContaining('as svc.proxy.identity.mode=process asks for')])
+  expect(asked.join()).not.toContain('may not')
+})

@@ -5,8 +5,12 @@ import type { MemberStatus } from './member.ts'
 export function startNotes(config: Config, status: MemberStatus | undefined): string[] {
   const notes: string[] = []
   if (status?.identity === 'process') {
+    const why =
+      config.identityMode === 'process'
+        ? 'as svc.proxy.identity.mode=process asks for'
+        : 'which may not act as others (needs uid 0 with SETUID and SETGID)'
     notes.push(
-      'All files belong to the user of this process, which may not act as others (needs uid 0 with SETUID and SETGID); ' +
+      `All files belong to the user of this process, ${why}; ` +
         'the owner kept with each bucket decides who may write.',
     )
   }
