@@ -81,7 +81,8 @@ function sortNames(
 ): SortedNames {
   const order = new Uint32Array(count)
   for (let index = 0; index < count; index += 1) order[index] = index
-  sortRange({ bytes, starts, order, scratch: new Float64Array(count) }, 0, count, 0)
+  const depth = commonLength(bytes, starts, count)
+  sortRange({ bytes, starts, order, scratch: new Float64Array(count) }, 0, count, depth)
   let length = 0
   for (let at = 0; at < most; at += 1) length += lengthOf(starts, order[at] ?? 0)
   const result: SortedNames = {
@@ -103,6 +104,20 @@ function sortNames(
     result.uncertain[at] = uncertain[index] ?? 0
   }
   return result
+}
+
+/** Bytes that all names begin with: often many, and there is nothing in them to sort by. */
+function commonLength(bytes: Buffer, starts: Uint32Array, count: number): number {
+  const first = starts[0] ?? 0
+  let common = count < 2 ? 0 : lengthOf(starts, 0)
+  for (let index = 1; index < count && common > 0; index += 1) {
+    const start = starts[index] ?? 0
+    common = Math.min(common, lengthOf(starts, index))
+    let at = 0
+    while (at < common && bytes[start + at] === bytes[first + at]) at += 1
+    common = at
+  }
+  return common
 }
 
 function lengthOf(starts: Uint32Array, index: number): number {

@@ -30,7 +30,7 @@ const mostCalls = 8192
 /** Threads that hang in the kernel and were replaced; with more of them, those that are left must do. */
 const mostAbandoned = 8
 /** What a long step counts for when the least loaded thread is looked for. */
-const weights: Partial<Record<StepName, number>> = { list: 4, listBuckets: 4, copySlice: 4, copyDigested: 4 }
+const weights: Partial<Record<StepName, number>> = { list: 32, listBuckets: 32 }
 
 /**
  * Threads that run the steps of the namespace. Calls made in one turn of the event loop travel in one message, and so do
