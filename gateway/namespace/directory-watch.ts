@@ -9,7 +9,7 @@ import { addWatch, IN_IGNORED, IN_Q_OVERFLOW, openEvents, readEvents, removeWatc
 /** Directories watched by one thread; each costs the kernel about a kilobyte. */
 const mostWatched = 256
 /** Names that may wait until the directory is listed; with more it is read again. */
-const mostNames = 20_000
+const mostNames = 5000
 
 interface Watched {
   /** Number of this watch among all there ever were. */
