@@ -156,6 +156,8 @@ export class OpenStore implements EmbeddedStore {
 
   #flushByAndBy([log, bytes]: LogPosition): void {
     this.#flushTimer = undefined
+    // A process that was killed while it read holds its snapshot until somebody looks.
+    this.#db.readerCheck()
     // Failures are told to those who wait for safety; the next commit tries again.
     this.flush().catch(() => {})
     if (bytes > leastLogBytes && bytes > usedBytes(this.#db) / 2) this.#snapshot ??= this.#rotate(log)

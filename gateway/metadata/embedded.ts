@@ -84,8 +84,16 @@ export async function openEmbeddedMetadata(options: { directory: string; process
   }
 }
 
-async function findProblems({ directory }: EmbeddedStore): Promise<string[]> {
+async function findProblems(store: EmbeddedStore): Promise<string[]> {
+  const { directory } = store
   const problems: string[] = []
+  try {
+    await store.write(() => {})
+    await store.flush()
+  } catch (error) {
+    const { cause } = error as Error
+    problems.push(`The metadata store in ${directory} cannot be written: ${(cause as Error).message}.`)
+  }
   const { type, bavail, blocks, bsize } = await statfs(directory)
   const network = networkFileSystems.get(type)
   if (network) {
