@@ -29,7 +29,8 @@ export interface Row {
 }
 
 /** What a slice sends, what must be put there first, and the directory it leaves behind to be removed. */
-interface Work extends Pick<Job, 'requests' | 'multipart' | 'background' | 'perSecond' | 'operations' | 'minimum'> {
+interface Work
+  extends Pick<Job, 'requests' | 'multipart' | 'background' | 'perSecond' | 'operations' | 'minimum' | 'warmup'> {
   readonly first?: Template
   readonly leaves?: string
 }
@@ -67,6 +68,8 @@ function put(name: string, title: string, bytes: number, aim?: number): Row {
     bucket: name,
     work: (base, slice, connections) => ({
       minimum: bytes < MiB ? 0 : connections,
+      // One request on every connection, as a warm-up would be, is gigabytes.
+      ...(bytes > MiB ? { warmup: 0 } : {}),
       leaves: `${name}/slice-${slice}`,
       requests: [
         {
