@@ -22,6 +22,8 @@ const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 
 /** How long a thread may take to begin, on a machine with much to do, and to end (ms). */
 const startTimeoutMs = 20_000
 const leaveTimeoutMs = 2000
+/** Of a pause between two questions whether a thread is stuck, this much counts (ms). */
+const longestPauseMs = 2000
 /** Seconds after which a client may try again what a hanging file system has not answered. */
 const retryAfter = '5'
 const lost = 'the thread of this step was given up or has ended'
@@ -41,9 +43,10 @@ export class NamespaceThread {
   #number = 0
   #calls: Call[] = []
   #memory: ArrayBuffer[] = []
-  /** Its signs of life when last counted, and when there was a new one or it had begun to work (ms). */
+  /** Its signs of life when last asked, when that was, and for how long there have been no new ones (ms). */
   #beats = 0
-  #beatAt = performance.now()
+  #askedAt = performance.now()
+  #stillMs = 0
 
   /** `onEnd` is called when the thread has ended by itself or after it was abandoned. */
   constructor(data: Omit<ThreadData, 'state'>, onEnd: () => void) {
@@ -89,7 +92,7 @@ export class NamespaceThread {
 
   /** Takes a call; `post` sends it. */
   add(waiting: Waiting): void {
-    if (this.#waiting.size === 0) this.#beatAt = performance.now()
+    if (this.#waiting.size === 0) this.#stillMs = 0
     this.#number = (this.#number + 1) & highestNumber
     this.#waiting.set(this.#number, waiting)
     this.load += waiting.weight
@@ -104,15 +107,18 @@ export class NamespaceThread {
     this.#memory = []
   }
 
-  /** Whether it has had something to do for so long without a sign of life. */
+  /**
+   * Whether it has had something to do for so long without a sign of life. Time in which nobody asked counts little: the
+   * whole process may have been stopped.
+   */
   isStuck(timeoutMs: number): boolean {
     const beats = Atomics.load(this.#state, stateWords.beats)
     const now = performance.now()
-    if (beats !== this.#beats || this.#waiting.size === 0) {
-      this.#beats = beats
-      this.#beatAt = now
-    }
-    return now - this.#beatAt > (this.#isReady ? timeoutMs : Math.max(timeoutMs, startTimeoutMs))
+    const passed = Math.min(now - this.#askedAt, longestPauseMs)
+    this.#askedAt = now
+    this.#stillMs = beats !== this.#beats || this.#waiting.size === 0 ? 0 : this.#stillMs + passed
+    this.#beats = beats
+    return this.#stillMs > (this.#isReady ? timeoutMs : Math.max(timeoutMs, startTimeoutMs))
   }
 
   /**
