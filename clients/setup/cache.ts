@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { withProgress } from './progress.ts'
 
 /**
- * A directory in the cache whose name carries the digest of `files`; built once, found by every later run. `build`
+ * A directory in the cache whose name carries the digest of `files`; built once, found by every later run, so take
+ * another name when `build` makes something else of the same files. `build`
  * fills a directory beside it that is then renamed, so that a run that was broken off leaves nothing half made and
  * two runs at once do no harm.
  */

@@ -9,7 +9,7 @@ const pom = join(import.meta.dirname, '..', 'hadoop', 'pom.xml')
 export async function hadoopClassPath(): Promise<string> {
   // The compiler too, because the session is started from its source.
   await needCommand('javac', ['-version'], ['openjdk-17-jdk-headless'])
-  const directory = await cached('hadoop', [pom], async (scratch) => {
+  const directory = await cached('hadoop-jars', [pom], async (scratch) => {
     await needCommand('mvn', ['-version'], ['maven'])
     const goal = ['-B', '-ntp', '-q', '-f', pom, 'dependency:copy-dependencies', '-DincludeScope=runtime']
     await run('mvn', [...goal, `-DoutputDirectory=${scratch}`])

@@ -10,42 +10,47 @@ import type { Readable, Writable } from 'node:stream'
 export class ScenarioProgram {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
   readonly #lines: Interface
+  /** Resolves when the program has ended, for whatever reason, or could not be started. */
+  readonly #ended: Promise<string>
   #stderr = ''
 
   constructor(command: string, args: readonly string[], env: Record<string, string>) {
     this.#child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
+    this.#ended = new Promise((resolve) => {
+      this.#child.once('close', (code, signal) => resolve(`ended with ${code ?? signal}`))
+      this.#child.once('error', (error) => resolve(error.message))
+    })
     this.#lines = createInterface(this.#child.stdout)
     this.#child.stderr.on('data', (bytes: Buffer) => {
       this.#stderr = (this.#stderr + bytes.toString()).slice(-6000)
     })
+    // A program that ended is noticed by its end.
     this.#child.stdin.on('error', () => {})
   }
 
   /** Runs one scenario and gives its result; throws what went wrong there, with the program's own trace. */
   async run(scenario: string): Promise<unknown> {
-    this.#stderr = ''
-    const answer = await new Promise<string>((resolve, reject) => {
-      const ended = (): void => reject(new Error(`the client ended in ${scenario}\n${this.#stderr}`))
-      if (this.#child.exitCode !== null) return ended()
-      this.#lines.once('close', ended)
-      this.#child.once('error', reject)
-      this.#lines.once('line', (line) => {
-        this.#lines.off('close', ended)
-        this.#child.off('error', reject)
-        resolve(line)
-      })
-      this.#child.stdin.write(`${scenario}\n`)
+    const line = new Promise<string>((resolve) => this.#lines.once('line', resolve))
+    this.#child.stdin.write(`${scenario}\n`)
+    const gone = this.#ended.then((how) => {
+      throw new Error(`the client ${how} before it answered ${scenario}\n${this.#stderr}`)
     })
-    const { ok, error, result } = JSON.parse(answer) as { ok: boolean; error?: string; result?: unknown }
-    if (!ok) throw new Error(`${scenario}: ${error}\n${this.#stderr}`)
+    const { ok, error, result } = JSON.parse(await Promise.race([line, gone])) as Answer
+    const trace = this.#stderr
+    this.#stderr = ''
+    if (!ok) throw new Error(`${scenario}: ${error}\n${trace}`)
     return result
   }
 
   /** Lets the program end by closing its input. */
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    const closed = new Promise((resolve) => this.#child.once('close', resolve))
     this.#child.stdin.end()
-    await closed
+    await this.#ended
   }
+}
+
+interface Answer {
+  readonly ok: boolean
+  readonly error?: string
+  readonly result?: unknown
 }
