@@ -1,4 +1,4 @@
-import { linkSync, statSync, writeFileSync } from 'node:fs'
+import { linkSync, lstatSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { S3Error } from '../s3/errors.ts'
@@ -183,6 +183,19 @@ describe('CopyObject onto itself', () => {
     await copy('key', 'key', { record: { contentType: 'x/y' } })
     expect((await fixture.get('key')).record).toEqual({ etag: md5('body'), contentType: 'x/y' })
     expect((await fixture.get('link')).record).toEqual({ ...record, etag: md5('body') })
+  })
+
+  test('of a symlink leaves what it leads to, another key, as it is: a copy replaces the link (our choice)', async () => {
+    await fixture.put('key', 'body', { record })
+    const before = await fixture.get('key')
+    symlinkSync('key', join(fixture.root, 'b/link'))
+    await copy('link', 'link', { record: { contentType: 'x/y' } })
+    expect(lstatSync(join(fixture.root, 'b/link')).isFile()).toBe(true)
+    expect(await fixture.get('link')).toMatchObject({
+      content: 'body',
+      record: { etag: md5('body'), contentType: 'x/y' },
+    })
+    expect(await fixture.get('key')).toEqual(before)
   })
 })
 
