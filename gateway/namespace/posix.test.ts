@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { holdLease } from './lease.fixture.ts'
@@ -18,6 +18,17 @@ describe('start', () => {
     expect(readdirSync(join(directory, '.s3proxy')).sort()).toEqual(['buckets', 'users'])
     expect(await fixture.namespace.listBuckets(root)).toEqual([])
     await fixture.close()
+  })
+
+  test('removes what killed processes have left, and nothing else', async () => {
+    const directory = makeRoot()
+    const old = ['.s3proxy-bucket', '.s3proxy-full', '.s3proxy/.s3proxy-probe', '.s3proxy/metadata', 'bucket']
+    for (const path of [...old, '.s3proxy-new']) mkdirSync(join(directory, path), { recursive: true })
+    for (const path of ['.s3proxy-full/file', '.s3proxy/.s3proxy-probe/first']) writeFileSync(join(directory, path), '')
+    for (const path of old) utimesSync(join(directory, path), 1, 1)
+    await (await openFixture({ root: directory })).namespace.close()
+    expect(readdirSync(directory).sort()).toEqual(['.s3proxy', '.s3proxy-full', '.s3proxy-new', 'bucket'])
+    expect(readdirSync(join(directory, '.s3proxy')).sort()).toEqual(['buckets', 'metadata', 'users'])
   })
 
   test('leaves a read-only root as it is, and reads it', async () => {

@@ -26,6 +26,7 @@ import {
   statOpen,
   unlinkAt,
 } from './libc.ts'
+import { sweep } from './sweep.ts'
 import { hiddenName } from './temp-name.ts'
 
 /** What the file system below the root can do. */
@@ -61,6 +62,7 @@ export function probe(options: ProbeOptions): Probed {
     return { tmpfile: false, enforced, granularity: 1n, clockOffset: 0n }
   }
   const root = prepare(options.root)
+  sweep(options.root)
   const name = cstring(`${reservedPrefix}/${hiddenName()}`)
   const directory = makeOpen(options.root, root, name)
   try {
