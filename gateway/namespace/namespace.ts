@@ -92,6 +92,8 @@ export interface Namespace {
 
   /** The numbered files of a multipart directory, by number. Throws NoSuchUpload when the directory is gone. */
   parts(as: Identity, directory: Target): Promise<PartEntry[]>
+  /** Whether a multipart directory holds anything but its numbered files. False when it is gone. */
+  holdsForeign(as: Identity, directory: Target): Promise<boolean>
   /** Removes the numbered files of a multipart directory, then the directory if nothing foreign is left in it. */
   removeParts(as: Identity, directory: Target): Promise<void>
 
@@ -186,6 +188,8 @@ export interface StageOptions {
   readonly bytes?: Buffer
   /** A name from `tempName` when `features.tmpfile` is false, registered before as an intent. */
   readonly temp?: string
+  /** A folder in the target's place is no reason to refuse: it will have gone by `publish`, or that refuses. */
+  readonly overFolder?: boolean | undefined
 }
 
 export interface AssembleOptions {

@@ -269,6 +269,11 @@ class PosixNamespace implements Namespace {
     return parts.map(([number, entry]) => ({ number, entry: entryOf(entry) }))
   }
 
+  async holdsForeign(as: Identity, directory: Target): Promise<boolean> {
+    const { bucket, key } = located(directory)
+    return this.#steps.run('holdsForeign', this.#user(as), [bucket, key])
+  }
+
   async removeParts(as: Identity, directory: Target): Promise<void> {
     const { bucket, key } = located(directory)
     await this.#steps.run('removeParts', this.#user(as), [bucket, key])
@@ -317,13 +322,17 @@ class PosixNamespace implements Namespace {
     return { steps: this.#steps, contents, as: this.#user(as), bucket, key, hidden, digests }
   }
 
-  async #stage(as: Identity, target: Target, { digests, bytes, temp }: StageOptions): Promise<PosixStaged> {
+  async #stage(
+    as: Identity,
+    target: Target,
+    { digests, bytes, temp, overFolder = false }: StageOptions,
+  ): Promise<PosixStaged> {
     const hidden = temp === undefined ? hiddenName() : hiddenIn(target, temp)
     const staging = this.#staging(as, target, hidden, digests)
     const { bucket, key } = staging
     if (key.isFolder) throw new S3Error('InvalidArgument', 'A key that ends in a slash names a folder, not an object.')
     const named = temp !== undefined || !this.features.tmpfile
-    const open = await this.#steps.run('stage', staging.as, [bucket, key, hidden, named, bytes, digests])
+    const open = await this.#steps.run('stage', staging.as, [bucket, key, hidden, named, bytes, digests, overFolder])
     return new PosixStaged(staging, open)
   }
 

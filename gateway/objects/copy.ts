@@ -53,7 +53,8 @@ async function copyFile(
   const digests = digestsToCompute(from, whole, object.checksumAlgorithm)
   return makeObject(stores, as, target, {
     displace: object.displace,
-    stage: (temp) => stores.namespace.copy(as, file, range, target, { digests, ...(temp !== undefined && { temp }) }),
+    stage: (temp, overFolder) =>
+      stores.namespace.copy(as, file, range, target, { digests, overFolder, ...(temp !== undefined && { temp }) }),
     async complete(staged) {
       const copied = await staged.finish({ sync: false })
       if (copied.size !== size) {
@@ -86,9 +87,10 @@ async function copyFolder(
   if (isFolder(target)) return makeFolder(stores, as, target, made)
   return makeObject(stores, as, target, {
     displace: object.displace,
-    stage: (temp) =>
+    stage: (temp, overFolder) =>
       stores.namespace.stage(as, target, {
         digests: [],
+        overFolder,
         bytes: Buffer.alloc(0),
         ...(temp !== undefined && { temp }),
       }),

@@ -67,6 +67,12 @@ export interface ReadObject extends StoredObject {
 /** Asked of the object that is there (or not) at the moment of publish, under an exclusive intent. Throws S3Error. */
 export type Condition = (current: StoredObject | undefined) => void
 
+/**
+ * Undefined when the folder stays; otherwise it can go, and the answer makes room for the object. That is called just
+ * before publish, so that a write that is refused (its body, its condition) leaves the folder whole. Both throw S3Error.
+ */
+export type Displace = () => Promise<(() => Promise<void>) | undefined>
+
 export interface NewObject {
   /** Everything but etag, checksums and parts. */
   readonly record: Omit<ObjectRecord, 'etag'>
@@ -76,8 +82,8 @@ export interface NewObject {
   readonly ifAbsent?: boolean | undefined
   /** Have the namespace accept the object before a byte of the body is asked for (the client waits for 100 Continue). */
   readonly stageFirst?: boolean | undefined
-  /** Called when a folder is in the way; true when it has made room (a multipart directory, spec §1.4). */
-  readonly displace?: (() => Promise<boolean>) | undefined
+  /** Asked when a folder is in the way (a multipart directory, spec §1.4). */
+  readonly displace?: Displace | undefined
 }
 
 /** A file whose content is complete, as it is to appear: its record has its etag. */
@@ -86,6 +92,8 @@ export interface FinishedObject {
   readonly tags: readonly Tag[]
   readonly condition?: Condition | undefined
   readonly ifAbsent?: boolean | undefined
+  /** See Displace. */
+  readonly makeRoom?: (() => Promise<void>) | undefined
 }
 
 export interface CopySource {
@@ -101,7 +109,7 @@ export interface CopyTarget {
   readonly tags: readonly Tag[] | undefined
   readonly condition?: Condition | undefined
   readonly ifAbsent?: boolean | undefined
-  readonly displace?: (() => Promise<boolean>) | undefined
+  readonly displace?: Displace | undefined
   readonly checksumAlgorithm?: ChecksumAlgorithm | undefined
 }
 

@@ -10,7 +10,7 @@ import { isDurable, pathOf, type Stores } from './stores.ts'
 /**
  * The end of every write (design §4): the record and an intent in one call, then the condition, then publish, then the
  * intent is settled with the record of the replaced file. A condition makes the intent exclusive, so that what it saw
- * still holds at publish. After a failure the object that was there is whole and the staged file is gone.
+ * still holds at publish; only then a folder in the way goes. After a failure the object that was there is whole and the staged file is gone.
  */
 export async function publishObject(
   stores: Stores,
@@ -51,6 +51,7 @@ async function publish(
     })
     await syncing
     if (object.condition !== undefined) object.condition(await findObject(stores, as, target))
+    await object.makeRoom?.()
     const published = await staged.publish({ ifAbsent: object.ifAbsent ?? false, sync })
     settle(intent, published.replaced)
     return published

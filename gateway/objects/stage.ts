@@ -1,18 +1,18 @@
 import type { Identity } from '../identity/identity.ts'
 import type { Staged, StagedFile, Target } from '../namespace/namespace.ts'
 import { S3Error } from '../s3/errors.ts'
-import type { FinishedObject, WrittenObject } from './objects.ts'
+import type { Displace, FinishedObject, WrittenObject } from './objects.ts'
 import { publishObject, settle } from './publish.ts'
 import type { Stores } from './stores.ts'
 
 /** How a new file comes about. */
 export interface Making {
-  /** Begins the file, under the given temporary name if there must be one. */
-  stage(temp: string | undefined): Promise<Staged>
+  /** Begins the file, under the given temporary name if there must be one, whether or not a folder is in its place. */
+  stage(temp: string | undefined, overFolder: boolean): Promise<Staged>
   /** Gives it its content, checks it, and says what object it is to be. Whatever it throws discards the file. */
   complete(staged: Staged): Promise<{ readonly file: StagedFile; readonly object: FinishedObject }>
   /** See NewObject. */
-  readonly displace?: (() => Promise<boolean>) | undefined
+  readonly displace?: Displace | undefined
 }
 
 /**
@@ -24,21 +24,25 @@ export async function makeObject(stores: Stores, as: Identity, target: Target, m
   const registered =
     temp === undefined ? undefined : await stores.metadata.begin({ path: temp, exclusive: false, temp, durable: false })
   try {
-    const staged = await stage(making, temp)
+    const { staged, makeRoom } = await stage(making, temp)
     const { file, object } = await complete(making, staged)
-    return await publishObject(stores, as, target, staged, file, object)
+    return await publishObject(stores, as, target, staged, file, { ...object, makeRoom })
   } finally {
     if (registered !== undefined) settle(registered)
   }
 }
 
-async function stage(making: Making, temp: string | undefined): Promise<Staged> {
+async function stage(
+  making: Making,
+  temp: string | undefined,
+): Promise<{ readonly staged: Staged; readonly makeRoom?: () => Promise<void> }> {
   try {
-    return await making.stage(temp)
+    return { staged: await making.stage(temp, false) }
   } catch (error) {
     const inTheWay = error instanceof S3Error && error.code === 'ExistingObjectIsDirectory'
-    if (!inTheWay || !(await making.displace?.())) throw error
-    return making.stage(temp)
+    const makeRoom = inTheWay ? await making.displace?.() : undefined
+    if (makeRoom === undefined) throw error
+    return { staged: await making.stage(temp, true), makeRoom }
   }
 }
 

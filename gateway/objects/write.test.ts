@@ -166,8 +166,7 @@ describe('PutObject', () => {
     const { rmdirSync } = await import('node:fs')
     await fixture.put('upload', 'object', {
       async displace() {
-        rmdirSync(join(fixture.root, 'b/upload'))
-        return true
+        return async () => rmdirSync(join(fixture.root, 'b/upload'))
       },
     })
     expect((await fixture.get('upload')).content).toBe('object')

@@ -30,7 +30,8 @@ export async function writeObject(
   if (inline === undefined) await refuseEarly(stores, as, target, object)
   return makeObject(stores, as, target, {
     displace: object.displace,
-    stage: (temp) => stores.namespace.stage(as, target, stageOptions(digests, inline, temp)),
+    stage: (temp, overFolder) =>
+      stores.namespace.stage(as, target, { ...stageOptions(digests, inline, temp), overFolder }),
     async complete(staged) {
       if (inline === undefined) await receive(content, staged)
       const file = await staged.finish({ sync: false })

@@ -45,7 +45,7 @@ export async function openOperations(
   const route = compileRouter(operations)
   const buckets = createBuckets(fixture)
   // Only what operations on objects ask of uploads; their own tests have the rest.
-  const uploads = own?.uploads ?? ({ displace: async () => false } as unknown as Uploads)
+  const uploads = own?.uploads ?? ({ displace: async () => undefined } as unknown as Uploads)
 
   async function ask(line: string, { headers = {}, body, as = processUser }: Asked = {}): Promise<Answer> {
     try {

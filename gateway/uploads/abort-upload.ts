@@ -1,8 +1,9 @@
 import type { Identity } from '../identity/identity.ts'
 import type { Upload } from '../metadata/metadata.ts'
 import type { Target } from '../namespace/namespace.ts'
+import type { Displace } from '../objects/objects.ts'
 import { S3Error } from '../s3/errors.ts'
-import { beingCompleted, findUpload, mayUse, noSuchUpload, removeStoredParts } from './find-upload.ts'
+import { beingCompleted, directoryOf, findUpload, mayUse, noSuchUpload, removeStoredParts } from './find-upload.ts'
 import { cancelCleaning } from './queues.ts'
 import type { Stores } from './stores.ts'
 import { uploadIdOf } from './upload-id.ts'
@@ -16,15 +17,21 @@ export async function abortUpload(stores: Stores, as: Identity, target: Target, 
 }
 
 /** See Uploads.displace. */
-export async function displaceUpload(stores: Stores, as: Identity, target: Target): Promise<boolean> {
+export async function displaceUpload(stores: Stores, as: Identity, target: Target): ReturnType<Displace> {
   const id = uploadIdOf(target.key)
   const upload = id === undefined ? undefined : await stores.metadata.upload(id)
-  if (upload === undefined || upload.bucket !== target.bucket || upload.directory !== target.key) return false
+  if (upload === undefined || upload.bucket !== target.bucket || upload.directory !== target.key) return undefined
   if (!mayUse(as, upload)) throw new S3Error('AccessDenied', 'The upload at this key belongs to another user.')
-  // A completed one has left its directory only if it could not be removed then.
-  if (upload.state === 'completed') await removeStoredParts(stores, as, upload)
-  else await abort(stores, as, upload)
-  return true
+  if (await stores.namespace.holdsForeign(as, directoryOf(upload))) return undefined
+  return () => makeRoom(stores, as, upload)
+}
+
+async function makeRoom(stores: Stores, as: Identity, upload: Upload): Promise<void> {
+  if (await stores.namespace.holdsForeign(as, directoryOf(upload))) throw new S3Error('ExistingObjectIsDirectory')
+  // It may have ended while the body came in. A completed one leaves its directory only if it could not be removed then.
+  const now = await stores.metadata.upload(upload.id)
+  if (now?.state === 'completed') await removeStoredParts(stores, as, now)
+  else if (now !== undefined) await abort(stores, as, now)
 }
 
 /**

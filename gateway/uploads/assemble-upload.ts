@@ -63,7 +63,9 @@ async function displacing<T>(stores: Stores, as: Identity, target: Target, stage
     return await stage()
   } catch (error) {
     const inTheWay = error instanceof S3Error && error.code === 'ExistingObjectIsDirectory'
-    if (!inTheWay || !(await displaceUpload(stores, as, target))) throw error
+    const makeRoom = inTheWay ? await displaceUpload(stores, as, target) : undefined
+    if (makeRoom === undefined) throw error
+    await makeRoom()
     return stage()
   }
 }

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -14,8 +15,9 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { codeOf, contentOf, md5, target, temporaryFiles } from '../objects/objects.fixture.ts'
+import { codeOf, contentOf, contentWithDigest, md5, target, temporaryFiles } from '../objects/objects.fixture.ts'
 import { createDigest } from '../s3/checksum.ts'
+import { S3Error } from '../s3/errors.ts'
 import { multipartEtag } from '../s3/etag.ts'
 import { newUploadId } from './upload-id.ts'
 import { openUploadsFixture, otherUser, owner, type UploadsFixture } from './uploads.fixture.ts'
@@ -586,6 +588,48 @@ describe('a write to the key of a multipart directory (spec §1.4)', () => {
     expect((await list()).uploads).toEqual([])
   })
 
+  it.each(['inline', 'streamed'])('that is refused leaves the upload as it was (%s)', async (way) => {
+    const upload = await fixture.create('k')
+    await fixture.part(upload, 1, 'one')
+    const at = target(upload.directory)
+    const displace = () => fixture.uploads.displace(fixture.as, at)
+    const object = { record: {}, tags: [], displace, stageFirst: way === 'streamed' }
+    const wrong = contentWithDigest('object', Buffer.alloc(16))
+    const write = fixture.objects.write(fixture.as, at, wrong, object)
+    expect(await codeOf(write)).toBe('BadDigest')
+    const condition = () => {
+      throw new S3Error('PreconditionFailed')
+    }
+    expect(await codeOf(fixture.put(upload.directory, 'object', { ...object, condition }))).toBe('PreconditionFailed')
+    writeFileSync(path(`${upload.directory}/foreign`), 'mine')
+    expect(await codeOf(fixture.put(upload.directory, 'object', object))).toBe('ExistingObjectIsDirectory')
+    rmSync(path(`${upload.directory}/foreign`))
+    mkdirSync(path(`${upload.directory}/7`))
+    expect(await codeOf(fixture.put(upload.directory, 'object', object))).toBe('ExistingObjectIsDirectory')
+    rmdirSync(path(`${upload.directory}/7`))
+    expect(temporaryFiles(fixture.root)).toEqual([])
+    await fixture.complete(upload, [1])
+    expect((await fixture.get('k')).content).toBe('one')
+  })
+
+  it('leaves it as it was when something else came into the directory while the body came in', async () => {
+    const upload = await fixture.create('k')
+    await fixture.part(upload, 1, 'one')
+    const at = target(upload.directory)
+    const slow = contentOf('', {
+      length: undefined,
+      async *bytes() {
+        yield Buffer.from('object')
+        writeFileSync(path(`${upload.directory}/foreign`), 'mine')
+      },
+    })
+    const displace = () => fixture.uploads.displace(fixture.as, at)
+    const write = fixture.objects.write(fixture.as, at, slow, { record: {}, tags: [], displace })
+    expect(await codeOf(write)).toBe('ExistingObjectIsDirectory')
+    await fixture.complete(upload, [1])
+    expect((await fixture.get('k')).content).toBe('one')
+  })
+
   it('does so as the completion of another upload too', async () => {
     const first = await fixture.create('k')
     await fixture.part(first, 1, 'one')
@@ -600,8 +644,8 @@ describe('a write to the key of a multipart directory (spec §1.4)', () => {
   it('does not happen to other folders', async () => {
     const folder = `k_${newUploadId()}`
     mkdirSync(path(folder))
-    expect(await fixture.uploads.displace(fixture.as, target(folder))).toBe(false)
-    expect(await fixture.uploads.displace(fixture.as, target('k'))).toBe(false)
+    expect(await fixture.uploads.displace(fixture.as, target(folder))).toBeUndefined()
+    expect(await fixture.uploads.displace(fixture.as, target('k'))).toBeUndefined()
     expect(existsSync(path(folder))).toBe(true)
   })
 })

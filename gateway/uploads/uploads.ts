@@ -1,7 +1,7 @@
 import type { Identity } from '../identity/identity.ts'
 import type { Upload } from '../metadata/metadata.ts'
 import type { Target } from '../namespace/namespace.ts'
-import type { CopySource, WrittenObject } from '../objects/objects.ts'
+import type { CopySource, Displace, WrittenObject } from '../objects/objects.ts'
 import type { ChecksumAlgorithm, ChecksumType } from '../s3/checksum.ts'
 import type { IncomingContent } from '../s3/incoming-content.ts'
 import type { ObjectRecord, Tag } from '../s3/object-record.ts'
@@ -27,10 +27,11 @@ export interface Uploads {
   list(as: Identity, query: UploadListQuery): Promise<UploadPage>
   abort(as: Identity, target: Target, id: string): Promise<void>
   /**
-   * A PUT of `target` found a folder there. When that is the directory of an open upload, the upload is aborted, so that
-   * the object can take its place (spec §1.4), and the answer is true. Throws AccessDenied for another user's upload.
+   * A PUT of `target` found a folder there. When that is the directory of an open upload and holds nothing else, the
+   * answer aborts the upload, so that the object can take its place (spec §1.4). Throws AccessDenied for another user's
+   * upload; the answer throws ExistingObjectIsDirectory when something else has come into the directory meanwhile.
    */
-  displace(as: Identity, target: Target): Promise<boolean>
+  displace(as: Identity, target: Target): ReturnType<Displace>
   /**
    * Throws NoSuchUpload and AccessDenied at once. `done` settles when the job has run (design §6): with what was made of
    * the list, conditions and sizes (checked before there is a job), or the failure.

@@ -3,7 +3,7 @@ import { check, createBucket, listBuckets, removeBucket, statBucket } from './bu
 import { copyDigested, copySlice, dropContent, finishContent, finishWhole, writeBlock } from './content.ts'
 import { makeFolder } from './folder.ts'
 import { list } from './list.ts'
-import { parts, removeParts } from './parts.ts'
+import { holdsForeign, parts, removeParts } from './parts.ts'
 import { publish } from './publish.ts'
 import { open, statEntry } from './read.ts'
 import { collect, remove } from './remove.ts'
@@ -23,6 +23,7 @@ export const steps = {
   dropContent,
   finishContent,
   finishWhole,
+  holdsForeign,
   list,
   listBuckets,
   makeFolder,

@@ -38,6 +38,38 @@ export function parts({ mount }: Scene, bucket: string, key: KeyPath): readonly 
   }
 }
 
+/** Whether there is anything else in a multipart directory, temporary files and folders with a part's name included. */
+export function holdsForeign({ mount }: Scene, bucket: string, key: KeyPath): boolean {
+  let directory: number
+  try {
+    directory = openParts(mount, bucket, key)
+  } catch (error) {
+    if (error instanceof S3Error && error.code === 'NoSuchUpload') return false
+    throw error
+  }
+  try {
+    for (let length = readDirectory(directory, buffer); length !== 0; length = readDirectory(directory, buffer)) {
+      orFail(length, 'getdents')
+      for (let at = 0; at < length; at += buffer.readUInt16LE(at + 16)) {
+        if (!isDots(at + 19) && !isPart(directory, at + 19)) return true
+      }
+    }
+    return false
+  } finally {
+    close(directory)
+  }
+}
+
+/** Whether the name at this place of the buffer is `.` or `..`. */
+function isDots(start: number): boolean {
+  return buffer[start] === 0x2e && (buffer[start + 1] === 0 || (buffer[start + 1] === 0x2e && buffer[start + 2] === 0))
+}
+
+function isPart(directory: number, start: number): boolean {
+  const number = partNumber(start)
+  return number !== undefined && !(statAt(directory, cstring(String(number))) === 0 && stat.isDirectory)
+}
+
 /** Removes the parts, then the directory unless others have put something there. A missing one is fine. */
 export function removeParts(scene: Scene, bucket: string, key: KeyPath): void {
   const { mount } = scene

@@ -61,9 +61,10 @@ export function stage(
   named: boolean,
   content: Uint8Array | undefined,
   digests: readonly Digest[],
+  overFolder: boolean,
 ): WireStaged {
   permitChange(scene, bucket)
-  const staged = openNew(scene.mount, bucket, key, cstring(hidden), named)
+  const staged = openNew(scene.mount, bucket, key, cstring(hidden), named, overFolder)
   try {
     if (content === undefined) return staged
     writeWhole(staged.fd, content, 0)
@@ -81,12 +82,19 @@ export function stage(
   }
 }
 
-function openNew(mount: Mount, bucket: string, key: KeyPath, hidden: Buffer, named: boolean): WireStaged {
+function openNew(
+  mount: Mount,
+  bucket: string,
+  key: KeyPath,
+  hidden: Buffer,
+  named: boolean,
+  overFolder: boolean,
+): WireStaged {
   let made = 0
   for (let attempt = 0; ; attempt += 1) {
     const folder = openOrMakeFolder(mount, bucket, key.folder)
     made = Math.max(made, folder.made)
-    const file = openIn(mount, folder.fd, key, hidden, named)
+    const file = openIn(mount, folder.fd, key, hidden, named, overFolder)
     if (file.fd >= 0) return { ...file, directory: folder.fd, made }
     close(folder.fd)
     if (file.fd !== ENOENT || attempt === attempts) throw failure(file.fd, 'create')
@@ -99,9 +107,10 @@ function openIn(
   key: KeyPath,
   hidden: Buffer,
   named: boolean,
+  overFolder: boolean,
 ): { fd: number; named: boolean } {
   const found = statAt(directory, cstring(key.name))
-  if (found === 0 ? stat.isDirectory : found !== ENOENT) {
+  if (found === 0 ? stat.isDirectory && !overFolder : found !== ENOENT) {
     close(directory)
     throw found === 0 ? new S3Error('ExistingObjectIsDirectory') : failure(found, 'statx')
   }
