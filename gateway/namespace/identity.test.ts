@@ -272,6 +272,39 @@ describe('without enforced identity', () => {
     expect(await codeOf(plain.put(bob, { bucket: 'outer/inner', key: 'k' }, 'x'))).toBe('AccessDenied')
   })
 
+  test('who owns the bucket that a path really lies in decides, whatever links lead there', async () => {
+    await plain.namespace.createBucket(alice, 'hers')
+    await plain.namespace.createBucket(bob, 'his')
+    await plain.put(alice, { bucket: 'hers', key: 'd/x' }, 'x')
+    const his = join(plain.root, 'his')
+    symlinkSync('../hers', join(his, 'to'))
+    symlinkSync('../hers/d/x', join(his, 'file'))
+    symlinkSync('..', join(his, 'up'))
+    symlinkSync('hers/d', join(plain.root, 'linked'))
+    const denied = [
+      plain.put(bob, { bucket: 'his', key: 'to/evil' }, 'x'),
+      plain.put(bob, { bucket: 'his', key: 'to/new/deep/evil' }, 'x'),
+      plain.put(bob, { bucket: 'his/to', key: 'evil' }, 'x'),
+      plain.put(bob, { bucket: 'his', key: 'up/evil' }, 'x'),
+      plain.put(bob, { bucket: 'his', key: 'up/hers/evil' }, 'x'),
+      plain.put(bob, { bucket: 'linked', key: 'evil' }, 'x'),
+      plain.namespace.remove(bob, { bucket: 'his', key: 'to/d/x' }),
+      plain.namespace.removeParts(bob, { bucket: 'his', key: 'to/d/' }),
+      plain.namespace.makeFolder(bob, { bucket: 'his', key: 'to/evil/' }),
+      plain.namespace.stat(bob, { bucket: 'his', key: 'file' }, { forChange: true }),
+      plain.namespace.statBucket(bob, 'his/to', { forChange: true }),
+      plain.namespace.createBucket(bob, 'his/to/evil'),
+      plain.namespace.removeBucket(bob, 'his/to/d'),
+    ]
+    expect(await Promise.all(denied.map(codeOf))).toEqual(denied.map(() => 'AccessDenied'))
+    expect(readdirSync(join(plain.root, 'hers'), { recursive: true }).sort()).toEqual(['d', 'd/x'])
+    expect(await codeOf(plain.put(alice, { bucket: 'his', key: 'to/hers' }, 'x'))).toBeUndefined()
+    expect(await codeOf(plain.put(alice, { bucket: 'linked', key: 'k' }, 'x'))).toBeUndefined()
+    expect(await codeOf(plain.put(bob, { bucket: 'his', key: 'new/deep/k' }, 'x'))).toBeUndefined()
+    expect(await plain.namespace.remove(bob, { bucket: 'his', key: 'to/' })).toMatchObject({ outcome: 'removed' })
+    expect(await codeOf(plain.put(alice, { bucket: 'his', key: 'k' }, 'x'))).toBe('AccessDenied')
+  })
+
   test('who owns a bucket survives a restart and a rename, and ends with the bucket', async () => {
     const directory = makeRoot()
     const first = await openFixture({ root: directory, identityMode: 'process' })

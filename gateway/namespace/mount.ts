@@ -85,11 +85,18 @@ function openVerified(mount: Mount, path: Uint8Array, flags: number): number {
 }
 
 function isBelow(mount: Mount, handle: number): boolean {
+  return realPath(mount, handle) !== undefined
+}
+
+/** Where an open file really lies, links resolved, as a path (latin1) below the root; undefined when it lies elsewhere. */
+export function realPath(mount: Mount, handle: number): string | undefined {
   try {
-    const root = readlinkSync(`/proc/self/fd/${mount.fd}`)
-    const path = readlinkSync(`/proc/self/fd/${handle}`)
-    return path === root || path.startsWith(root === '/' ? root : `${root}/`)
+    const root = readlinkSync(`/proc/self/fd/${mount.fd}`, 'latin1')
+    const path = readlinkSync(`/proc/self/fd/${handle}`, 'latin1')
+    if (path === root) return ''
+    const start = root === '/' ? root : `${root}/`
+    return path.startsWith(start) ? path.slice(start.length) : undefined
   } catch {
-    return false
+    return undefined
   }
 }

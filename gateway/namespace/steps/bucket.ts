@@ -102,7 +102,7 @@ export function check({ mount }: Scene): boolean {
 export function createBucket(scene: Scene, bucket: string, sync: boolean): readonly [WireBucket, readonly number[]] {
   const { mount, as } = scene
   const slash = bucket.lastIndexOf('/')
-  if (slash >= 0) permitChange(scene, bucket)
+  if (slash >= 0) permitChange(scene, bucket.slice(0, slash))
   const parent = slash < 0 ? rootHandle(mount) : openBucket(mount, bucket.slice(0, slash))
   const name = cstring(bucket.slice(slash + 1))
   try {
@@ -171,7 +171,7 @@ function taken({ mount, as }: Scene, bucket: string): S3Error {
 export function removeBucket(scene: Scene, bucket: string): void {
   const { mount, as } = scene
   const slash = bucket.lastIndexOf('/')
-  if (slash >= 0) permitChange(scene, bucket)
+  if (slash >= 0) permitChange(scene, bucket.slice(0, slash))
   const fd = openBucket(mount, bucket)
   const [id, , owner] = describe(mount, fd)
   close(fd)

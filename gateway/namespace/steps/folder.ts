@@ -90,7 +90,7 @@ export function makeFolder(
   sync: boolean,
 ): readonly [WireEntry, readonly number[]] {
   const { mount } = scene
-  permitChange(scene, bucket)
+  permitChange(scene, bucket, key.path)
   let folder: OpenFolder
   try {
     folder = openOrMakeFolder(mount, bucket, key.path)

@@ -8,6 +8,8 @@ import {
   O_CREAT,
   O_DIRECTORY,
   O_EXCL,
+  O_NOFOLLOW,
+  O_PATH,
   O_RDONLY,
   O_RDWR,
   openAt,
@@ -17,8 +19,8 @@ import {
   unlinkAt,
   writeAt,
 } from '../libc.ts'
-import type { Mount } from '../mount.ts'
-import { openBucket } from './find.ts'
+import { type Mount, openPath, realPath } from '../mount.ts'
+import { isAbsence, openBucket } from './find.ts'
 import type { Scene } from './step.ts'
 
 /**
@@ -65,16 +67,36 @@ export function forgetOwner(mount: Mount, id: string): void {
   unlinkAt(mount.fd, cstring(`${directory}/${id}`))
 }
 
-/** Without enforced identity: throws AccessDenied unless the user owns the (top-level) bucket. */
-export function permitChange({ mount, as }: Scene, bucket: string): void {
+/**
+ * Without enforced identity: throws AccessDenied unless the user owns the top-level bucket in which the path (of a bucket,
+ * below it) really lies, whatever links lead there; of a path that is still to be made, its lowest folder that is there.
+ */
+export function permitChange({ mount, as }: Scene, bucket: string, path = ''): void {
   if (mount.enforced || as === undefined) return
-  if (as.uid !== ownerOf(mount, bucket)) throw new S3Error('AccessDenied')
+  const fd = openNearest(mount, bucket, path)
+  try {
+    if (as.uid !== ownerOf(mount, fd)) throw new S3Error('AccessDenied')
+  } finally {
+    close(fd)
+  }
 }
 
-/** A nested bucket belongs to the owner of the top-level one, as its files can be reached through both. */
-function ownerOf(mount: Mount, bucket: string): number {
-  const slash = bucket.indexOf('/')
-  const fd = openBucket(mount, slash < 0 ? bucket : bucket.slice(0, slash))
+function openNearest(mount: Mount, bucket: string, path: string): number {
+  for (let rest = path; rest !== ''; rest = rest.slice(0, Math.max(rest.lastIndexOf('/'), 0))) {
+    const fd = openPath(mount, cstring(`${bucket}/${rest}`), O_PATH)
+    if (fd >= 0) return fd
+    if (!isAbsence(fd)) throw failure(fd, 'open')
+  }
+  return openBucket(mount, bucket)
+}
+
+/** Undefined for what lies in no bucket: the root itself, and files in it. */
+function ownerOf(mount: Mount, handle: number): number | undefined {
+  const path = realPath(mount, handle)
+  if (path === undefined || path === '') return undefined
+  const name = Buffer.from(`${path.split('/', 1)[0]}\0`, 'latin1')
+  const fd = openAt(mount.fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW)
+  if (fd < 0) return undefined
   try {
     orFail(statOpen(fd), 'statx')
     return ownerOfStat(mount)

@@ -73,7 +73,7 @@ function isPart(directory: number, start: number): boolean {
 /** Removes the parts, then the directory unless others have put something there. A missing one is fine. */
 export function removeParts(scene: Scene, bucket: string, key: KeyPath): void {
   const { mount } = scene
-  permitChange(scene, bucket)
+  permitChange(scene, bucket, key.path)
   let directory: number
   try {
     directory = openParts(mount, bucket, key)

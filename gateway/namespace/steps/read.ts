@@ -62,7 +62,7 @@ export function open(scene: Scene, bucket: string, key: KeyPath, inlineBytes: nu
 
 /** Throws AccessDenied, with `forChange`, unless the user may write to it. A file's entry is for who may read it. */
 export function statEntry(scene: Scene, bucket: string, key: KeyPath, forChange: boolean): WireEntry | S3Error {
-  if (forChange) permitChange(scene, bucket)
+  if (forChange) permitChange(scene, bucket, key.path)
   if (key.isFolder) return statFolder(scene, bucket, key, forChange ? W_OK : 0)
   const { mount } = scene
   const fd = openPath(mount, cstring(`${bucket}/${key.path}`), O_PATH)

@@ -26,7 +26,7 @@ import type { Scene } from './step.ts'
 /** Removes a file, an empty folder, or a symlink that stands for one. What S3 cannot see stays. */
 export function remove(scene: Scene, bucket: string, key: KeyPath): Removed {
   const { mount } = scene
-  permitChange(scene, bucket)
+  permitChange(scene, bucket, key.folder)
   const path = key.folder === '' ? bucket : `${bucket}/${key.folder}`
   const directory = openPath(mount, cstring(path), O_PATH | O_DIRECTORY)
   if (directory < 0) {

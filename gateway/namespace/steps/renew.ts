@@ -17,7 +17,7 @@ export type WireRenewal = readonly [fd: number, id: string, stamp: bigint]
  */
 export function planRenewal(scene: Scene, bucket: string, key: KeyPath, expected: string): WireRenewal | undefined {
   const { mount, as } = scene
-  permitChange(scene, bucket)
+  permitChange(scene, bucket, key.folder)
   const fd = openPath(mount, cstring(`${bucket}/${key.path}`), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   if (isRefused(fd) || fd === ELOOP) return undefined
   if (fd < 0) throw notFound(mount, bucket, fd, 'open')

@@ -63,7 +63,7 @@ export function stage(
   digests: readonly Digest[],
   overFolder: boolean,
 ): WireStaged {
-  permitChange(scene, bucket)
+  permitChange(scene, bucket, key.folder)
   const staged = openNew(scene.mount, bucket, key, cstring(hidden), named, overFolder)
   try {
     if (content === undefined) return staged
@@ -173,7 +173,7 @@ export function adopt(
   hidden: string,
   expected: string,
 ): WireRestaged | undefined {
-  permitChange(scene, bucket)
+  permitChange(scene, bucket, key.folder)
   const { mount } = scene
   const folderPath = source.key.folder === '' ? source.bucket : `${source.bucket}/${source.key.folder}`
   const from = openPath(mount, cstring(folderPath), O_PATH | O_DIRECTORY)
@@ -241,7 +241,7 @@ export function restage(
   hidden: string,
   id: string,
 ): WireRestaged | undefined {
-  permitChange(scene, bucket)
+  permitChange(scene, bucket, key.folder)
   const stamp = modifiedOf(id)
   const path = key.folder === '' ? bucket : `${bucket}/${key.folder}`
   const directory = openPath(scene.mount, cstring(path), O_PATH | O_DIRECTORY)
