@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { ownProcessId, type ProcessId } from '../embedded/process-identity.ts'
 import { Sessions } from '../embedded/sessions.ts'
 import { type EmbeddedStore, openEmbeddedStore } from '../embedded/store.ts'
+import type { FileId } from '../namespace/namespace.ts'
 import { EmbeddedExpiry } from './embedded-expiry.ts'
 import { EmbeddedIntents } from './embedded-intents.ts'
 import { EmbeddedObjects } from './embedded-objects.ts'
@@ -43,15 +44,18 @@ export async function openEmbeddedMetadata(options: { directory: string; process
       const key = await intents.begin(path, exclusive, temp, waitMs, () => {
         if (write) objects.put(write.id, write.record, write.tags, true)
       })
-      if (durable) await store.flush()
-      return {
-        path,
-        temp,
-        async settle(expired) {
-          intents.settle(key, temp)
-          if (expired !== undefined) objects.expireLater(expired)
-        },
+      const settle = (expired: FileId | undefined) => {
+        intents.settle(key, temp)
+        if (expired !== undefined) objects.expireLater(expired)
       }
+      if (durable) {
+        await store.flush().catch((error) => {
+          // The caller never gets the intent, so nobody else would end it.
+          settle(write?.id)
+          throw error
+        })
+      }
+      return { path, temp, settle: async (expired) => settle(expired) }
     },
 
     abandoned: async () =>
