@@ -173,6 +173,36 @@ describe('symlinks', () => {
     expect(await codeOf(fixture.namespace.statBucket(root, `${bucket}/folder`))).toBe('NoSuchBucket')
   })
 
+  test.each([true, false])('do not lead to what is reserved (openat2: %s)', async (openat2) => {
+    const other = await openFixture({}, openat2)
+    await other.namespace.createBucket(root, 'b')
+    mkdirSync(join(other.root, 'b/.s3proxy-x'))
+    writeFileSync(join(other.root, '.s3proxy/users/name-x'), '7')
+    for (const [name, target] of [
+      ['central', '../.s3proxy'],
+      ['users', join(other.root, '.s3proxy/users')],
+      ['record', '../.s3proxy/users/name-x'],
+      ['hidden', '.s3proxy-x'],
+      ['up', '..'],
+    ] as const) {
+      symlinkSync(target, join(other.root, 'b', name))
+    }
+    symlinkSync('.s3proxy', join(other.root, 'bucket'))
+    const at = (key: string) => ({ bucket: 'b', key })
+    for (const key of ['central/users/name-x', 'users/name-x', 'record']) {
+      expect([key, await codeOf(other.get(root, at(key)))]).toEqual([key, 'NoSuchKey'])
+      expect([key, await codeOf(other.namespace.stat(root, at(key)))]).toEqual([key, 'NoSuchKey'])
+    }
+    for (const key of ['central/new', 'users/new', 'hidden/new']) {
+      expect([key, await codeOf(other.put(root, at(key), 'x'))]).toEqual([key, 'AccessDenied'])
+    }
+    expect(await codeOf(other.namespace.statBucket(root, 'bucket'))).toBe('NoSuchBucket')
+    const page = await other.namespace.list(root, { bucket: 'b', prefix: '', delimiter: '', after: '', maxKeys: 100 })
+    expect(page.contents.map(({ key }) => key)).toEqual(['up/'])
+    expect(readdirSync(join(other.root, '.s3proxy/users'))).toEqual(['name-x'])
+    await other.close()
+  })
+
   test('are replaced, not written through, by a PUT of their own key', async () => {
     await fixture.put(alice, at('target'), 'old')
     symlinkSync('target', join(directory, 'link'))

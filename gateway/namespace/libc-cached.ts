@@ -8,6 +8,7 @@ import { O_CLOEXEC } from './libc.ts'
  */
 
 const RESOLVE_NO_XDEV = 0x01
+const RESOLVE_NO_SYMLINKS = 0x04
 const RESOLVE_BENEATH = 0x08
 const RESOLVE_CACHED = 0x20
 const RWF_NOWAIT = 0x08
@@ -19,10 +20,10 @@ const openat2 = libc.func('long syscall(long number, int fd, const void *path, c
 const preadv2 = libc.func('long preadv2(int fd, const void *parts, int count, int64_t offset, int flags)')
 
 const how = Buffer.alloc(24)
-how.writeUInt32LE(RESOLVE_NO_XDEV | RESOLVE_BENEATH | RESOLVE_CACHED, 16)
+how.writeUInt32LE(RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_CACHED, 16)
 
 /**
- * As `openBeneath`, but -EAGAIN unless all that is on the way is in memory, and -EXDEV where another file system begins,
+ * As `openStraight`, but -EAGAIN unless all that is on the way is in memory, and -EXDEV where another file system begins,
  * which may be one that waits. -EINVAL before Linux 5.12.
  */
 export function openCached(directory: number, path: Uint8Array, flags: number): number {

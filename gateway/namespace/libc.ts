@@ -22,6 +22,7 @@ export const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O
 export const R_OK = 4
 export const W_OK = 2
 
+const RESOLVE_NO_SYMLINKS = 0x04
 const RESOLVE_BENEATH = 0x08
 const RENAME_NOREPLACE = 1
 const CLOCK_REALTIME = 0
@@ -76,12 +77,12 @@ export function cstring(text: string): Buffer {
 const empty = cstring('')
 /** Scratch for structures; a thread makes one call at a time. */
 const how = Buffer.alloc(24)
-how.writeUInt32LE(RESOLVE_BENEATH, 16)
+how.writeUInt32LE(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, 16)
 const times = new BigInt64Array(4)
 const offsets = [new BigInt64Array(1), new BigInt64Array(1)] as const
 
-/** openat2 with RESOLVE_BENEATH: neither `..` nor a symlink leads out of `directory`; -EXDEV where one would. */
-export function openBeneath(directory: number, path: Uint8Array, flags: number): number {
+/** openat2 below `directory`, without `..` out of it (-EXDEV) and without any symlink (-ELOOP). */
+export function openStraight(directory: number, path: Uint8Array, flags: number): number {
   how.writeInt32LE(flags | O_CLOEXEC, 0)
   return checked(calls.openat2(number.openat2, directory, path, how, how.length))
 }

@@ -1,5 +1,6 @@
 import { readlinkSync, statfsSync } from 'node:fs'
-import { EAGAIN, ENOSYS, EPERM, EXDEV, orFail } from './errno.ts'
+import { ELOOP, ENOSYS, EPERM, EXDEV, orFail } from './errno.ts'
+import { reservedPrefix } from './key-path.ts'
 import {
   AT_FDCWD,
   close,
@@ -9,7 +10,7 @@ import {
   O_PATH,
   O_RDONLY,
   openAt,
-  openBeneath,
+  openStraight,
   reopen,
   stat,
   statOpen,
@@ -51,30 +52,20 @@ export function openMount(options: MountOptions): Mount {
   return { ...options, fd, localDevice }
 }
 
-/** Times openat2 is tried again when directories are renamed under it. */
-const attempts = 8
-
 /**
- * Opens a path below the root as the thread's acting user. Symlinks are followed as long as they stay inside the root;
- * -EXDEV for those that do not. Where openat2 refuses (an absolute symlink, an old kernel, a sandbox) the path is opened
- * as a mere handle first, and used only when the kernel says that this lies below the root.
+ * Opens a path below the root as the thread's acting user. Symlinks are followed as long as they lead to what could be
+ * named without them: -EXDEV for those that lead out of the root, or to what is reserved. So where there is one (or where
+ * openat2 is not to be had) the path is opened as a mere handle first, and used only when the kernel says where that lies.
  */
 export function openPath(mount: Mount, path: Uint8Array, flags: number): number {
   if (mount.openat2) {
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
-      const fd = openBeneath(mount.fd, path, flags)
-      if (fd >= 0 || (fd !== EAGAIN && fd !== EXDEV && fd !== ENOSYS && fd !== EPERM)) return fd
-      if (fd === ENOSYS) mount.openat2 = false
-      if (fd !== EAGAIN) break
-    }
+    const fd = openStraight(mount.fd, path, flags)
+    if (fd !== ELOOP && fd !== ENOSYS && fd !== EPERM) return fd
+    if (fd === ENOSYS) mount.openat2 = false
   }
-  return openVerified(mount, path, flags)
-}
-
-function openVerified(mount: Mount, path: Uint8Array, flags: number): number {
   const handle = openAt(mount.fd, path, O_PATH | (flags & (O_DIRECTORY | O_NOFOLLOW)))
   if (handle < 0) return handle
-  if (!isBelow(mount, handle)) {
+  if (!isAddressable(realPath(mount, handle))) {
     close(handle)
     return EXDEV
   }
@@ -84,8 +75,8 @@ function openVerified(mount: Mount, path: Uint8Array, flags: number): number {
   return fd
 }
 
-function isBelow(mount: Mount, handle: number): boolean {
-  return realPath(mount, handle) !== undefined
+function isAddressable(path: string | undefined): boolean {
+  return path !== undefined && !path.split('/').some((part) => part.startsWith(reservedPrefix))
 }
 
 /** Where an open file really lies, links resolved, as a path (latin1) below the root; undefined when it lies elsewhere. */

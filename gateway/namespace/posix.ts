@@ -28,11 +28,12 @@ import type {
   StatOptions,
   Target,
 } from './namespace.ts'
+import { isLost } from './namespace-thread.ts'
 import { type Probed, probe } from './probe.ts'
 import { PosixStaged, type Staging } from './staged-file.ts'
 import type { WireBucket } from './steps/bucket.ts'
 import type { WireRestaged } from './steps/stage.ts'
-import { closeLater, syncDirectories } from './sync.ts'
+import { closeLater, syncDirectories, syncFile } from './sync.ts'
 import { hiddenIn, hiddenName, tempName } from './temp-name.ts'
 import { ThreadPool } from './thread-pool.ts'
 
@@ -241,14 +242,18 @@ class PosixNamespace implements Namespace {
     const planned = await this.#steps.run('planRenewal', user, [bucket, key, expected])
     if (planned === undefined) return undefined
     const [fd, id, stamp] = planned
+    let isLostStep = false
     try {
       await write(id)
+      const entry = await this.#steps.run('renew', user, [fd, expected, stamp])
+      if (entry !== undefined && this.#isDurable) await syncFile(fd)
+      return entry && entryOf(entry)
     } catch (error) {
-      closeLater(fd)
+      isLostStep = isLost(error)
       throw error
+    } finally {
+      if (!isLostStep) closeLater(fd)
     }
-    const entry = await this.#steps.run('renew', user, [fd, expected, stamp])
-    return entry && entryOf(entry)
   }
 
   async makeFolder(as: Identity, target: Target): Promise<Entry> {

@@ -7,14 +7,13 @@ import { holdsForeign, parts, removeParts } from './parts.ts'
 import { publish } from './publish.ts'
 import { open, statEntry } from './read.ts'
 import { collect, remove } from './remove.ts'
-import { closeAll, planRenewal, renew, type WireRenewal } from './renew.ts'
+import { planRenewal, renew, type WireRenewal } from './renew.ts'
 import { adopt, discard, restage, stage, type WireStaged } from './stage.ts'
 
 /** Every step a thread can take, by the name it is called by. */
 export const steps = {
   adopt,
   check,
-  closeAll,
   collect,
   copyDigested,
   copySlice,

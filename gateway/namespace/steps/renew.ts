@@ -30,22 +30,13 @@ export function planRenewal(scene: Scene, bucket: string, key: KeyPath, expected
   return [fd, fileIdAt(stamp), stamp]
 }
 
-/** Sets the time, and closes the file. Undefined when the file has changed since, or its owner. */
+/** Sets the time of the open file. Undefined when it has changed since, or its owner. */
 export function renew(_scene: Scene, fd: number, expected: string, stamp: bigint): WireEntry | undefined {
-  try {
-    orFail(statOpen(fd), 'statx')
-    if (fileId() !== expected || stat.links !== 1) return undefined
-    const result = setModified(fd, stamp)
-    if (isRefused(result)) return undefined
-    orFail(result, 'set modification time')
-    orFail(statOpen(fd), 'statx')
-    return entryOfStat()
-  } finally {
-    close(fd)
-  }
-}
-
-/** Closes descriptors that are not needed after all. */
-export function closeAll(_scene: Scene, fds: readonly number[]): void {
-  for (const fd of fds) close(fd)
+  orFail(statOpen(fd), 'statx')
+  if (fileId() !== expected || stat.links !== 1) return undefined
+  const result = setModified(fd, stamp)
+  if (isRefused(result)) return undefined
+  orFail(result, 'set modification time')
+  orFail(statOpen(fd), 'statx')
+  return entryOfStat()
 }
