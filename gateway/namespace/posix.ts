@@ -4,10 +4,10 @@ import type { Identity } from '../identity/identity.ts'
 import { S3Error } from '../s3/errors.ts'
 import { type ActingUser, supplementaryGroups } from './acting-user.ts'
 import { CachedReads } from './cached-reads.ts'
-import { entryOf, type WireEntry } from './entry.ts'
-import { bucketDirectory, keyPath, newKeyPath } from './key-path.ts'
-import { directSend } from './libc-sendfile.ts'
+import { entryOf } from './entry.ts'
+import { bucketDirectory } from './key-path.ts'
 import { pageOf } from './list-result.ts'
+import { affinityOf, located, locatedNew } from './located.ts'
 import type {
   AssembleOptions,
   BucketEntry,
@@ -29,6 +29,7 @@ import type {
   Target,
 } from './namespace.ts'
 import { isLost } from './namespace-thread.ts'
+import { openedOf } from './opened.ts'
 import { type Probed, probe } from './probe.ts'
 import { PosixStaged, type Staging } from './staged-file.ts'
 import type { WireBucket } from './steps/bucket.ts'
@@ -69,10 +70,6 @@ export async function openNamespace({
 
 /** Calls on a local file system that one thread does after each other before another is woken. */
 const gatheredCalls = 4
-/** Bytes copied in one step within the kernel, and where they are read and written. */
-const kernelSlice = 64 * 1024 * 1024
-const digestedSlice = 4 * 1024 * 1024
-
 class PosixNamespace implements Namespace {
   readonly features: NamespaceFeatures
   readonly #config: Config
@@ -150,8 +147,7 @@ class PosixNamespace implements Namespace {
 
   async list(as: Identity, query: ListQuery): Promise<ListPage> {
     const bucket = bucketDirectory(query.bucket)
-    const folder = query.prefix.slice(0, query.prefix.lastIndexOf('/') + 1)
-    const affinity = hashOf(bucket, hashOf(folder, 0))
+    const affinity = affinityOf(bucket, query.prefix.slice(0, query.prefix.lastIndexOf('/') + 1))
     return pageOf(await this.#steps.run('list', this.#user(as), [{ ...query, bucket }], { affinity }))
   }
 
@@ -173,7 +169,7 @@ class PosixNamespace implements Namespace {
     const staged = await this.#stage(as, target, options)
     try {
       const { start, length } = range ?? { start: 0, length: source.size }
-      await this.#copyInto(staged, source.fd, start, 0, length, options)
+      await staged.copyFrom(source.fd, start, 0, length)
       return staged
     } catch (error) {
       await staged.discard()
@@ -194,7 +190,7 @@ class PosixNamespace implements Namespace {
         const { file } = await this.open(as, source)
         if (file === undefined) throw new S3Error('NoSuchKey')
         try {
-          done += await this.#copyInto(staged, file.fd, 0, done, file.size, { digests: [] }, (bytes) => {
+          done += await staged.copyFrom(file.fd, 0, done, file.size, (bytes) => {
             signal?.throwIfAborted()
             onProgress?.(done + bytes)
           })
@@ -346,69 +342,8 @@ class PosixNamespace implements Namespace {
     const file = { id, size, modifiedMs, digests: new Map() }
     return new PosixStaged(this.#staging(as, target, hidden, []), restaged, file, stamp)
   }
-
-  /** Copies in slices, up to the end of the source; returns the bytes copied. */
-  async #copyInto(
-    staged: PosixStaged,
-    from: number,
-    fromAt: number,
-    at: number,
-    length: number,
-    { digests }: Pick<StageOptions, 'digests'>,
-    onSlice?: (bytes: number) => void,
-  ): Promise<number> {
-    let done = 0
-    while (done < length) {
-      onSlice?.(done)
-      const copied = await staged.copySlice(
-        from,
-        fromAt + done,
-        at + done,
-        Math.min(length - done, digests.length > 0 ? digestedSlice : kernelSlice),
-      )
-      if (copied === 0) break
-      done += copied
-    }
-    onSlice?.(done)
-    return done
-  }
-}
-
-function located({ bucket, key }: Target): { bucket: string; key: ReturnType<typeof keyPath> } {
-  return { bucket: bucketDirectory(bucket), key: keyPath(key) }
-}
-
-function locatedNew({ bucket, key }: Target): { bucket: string; key: ReturnType<typeof keyPath> } {
-  return { bucket: bucketDirectory(bucket), key: newKeyPath(key) }
 }
 
 function bucketOf(path: string, [id, createdMs, uid]: WireBucket): BucketEntry {
   return { path, id, createdMs, uid }
-}
-
-/** `isLocal`: it is sure that the file is on a local file system. */
-function openedOf(wire: WireEntry, fd: number, bytes: Buffer | undefined, isLocal = false): Opened {
-  const entry = entryOf(wire)
-  if (bytes !== undefined) return { entry, bytes }
-  return fd < 0 ? { entry } : { entry, file: openFile(fd, entry.size, isLocal) }
-}
-
-function openFile(fd: number, size: number, isLocal: boolean): OpenFile {
-  let isOpen = true
-  return {
-    fd,
-    size,
-    ...(isLocal ? { direct: directSend(fd) } : {}),
-    close() {
-      if (isOpen) closeLater(fd)
-      isOpen = false
-    },
-  }
-}
-
-/** FNV-1a. */
-function hashOf(text: string, seed: number): number {
-  let hash = seed ^ 0x811c9dc5
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return hash >>> 0
 }

@@ -27,6 +27,10 @@ const mostInFlight = 2
 /** Bytes that a step for small things may write and digest. */
 const mostAtOnce = 64 * 1024
 
+/** Bytes copied in one step within the kernel, and where they are read and written. */
+const kernelSlice = 64 * 1024 * 1024
+const digestedSlice = 4 * 1024 * 1024
+
 let uploads = 0
 
 /** A file on its way to become an object. Its content is gathered into blocks, written and digested by a thread. */
@@ -76,13 +80,32 @@ export class PosixStaged implements Staged {
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  /** Instead of `write`: copies from an open file, in the kernel where no digest is wanted. Returns the bytes copied. */
-  copySlice(from: number, fromAt: number, at: number, length: number): Promise<number> {
+  /**
+   * Instead of `write`: copies from an open file, in the kernel where no digest is wanted. In slices, so that nothing is
+   * held up; `onSlice` gets the bytes done before each and at the end, and may throw. Returns the bytes that were there.
+   */
+  async copyFrom(
+    from: number,
+    fromAt: number,
+    at: number,
+    length: number,
+    onSlice?: (bytes: number) => void,
+  ): Promise<number> {
+    let done = 0
+    for (let copied = -1; done < length && copied !== 0; done += copied) {
+      onSlice?.(done)
+      copied = await this.#copySlice(from, fromAt + done, at + done, length - done)
+    }
+    onSlice?.(done)
+    return done
+  }
+
+  #copySlice(from: number, fromAt: number, at: number, length: number): Promise<number> {
     const { digests } = this.#staging
-    const file = [this.#upload, from, fromAt, this.#open.fd, at, length] as const
+    const file = [this.#upload, from, fromAt, this.#open.fd, at] as const
     return digests.length === 0
-      ? this.#run('copySlice', undefined, [...file])
-      : this.#run('copyDigested', undefined, [...file, digests])
+      ? this.#run('copySlice', undefined, [...file, Math.min(length, kernelSlice)])
+      : this.#run('copyDigested', undefined, [...file, Math.min(length, digestedSlice), digests])
   }
 
   async finish({ sync }: { sync: boolean }): Promise<StagedFile> {
