@@ -9,7 +9,7 @@ export interface Waiting {
   readonly arguments_: Call[3]
   /** Memory handed over to the thread. */
   readonly transfer?: readonly ArrayBuffer[] | undefined
-  /** The step needs what the thread has kept: it cannot run on another. */
+  /** Once sent, the step cannot run on another thread: it needs what that one has kept, or memory it was given. */
   readonly isBound: boolean
   /** What it counts for when the least loaded thread is looked for. */
   readonly weight: number
@@ -34,15 +34,14 @@ export class NamespaceThread {
   load = 0
   readonly #worker: Worker
   readonly #state = new Int32Array(new SharedArrayBuffer(stateWords.count * 4))
-  /** In the order of their numbers. */
+  /** What was sent to it, by the number of the call, in that order. */
   readonly #waiting = new Map<number, Waiting>()
   readonly #started: Promise<boolean>
   #failure: unknown
   #isReady = false
   #isOver = false
   #number = 0
-  #calls: Call[] = []
-  #memory: ArrayBuffer[] = []
+  #unsent: Waiting[] = []
   /** Its signs of life when last asked, when that was, and for how long there have been no new ones (ms). */
   #beats = 0
   #askedAt = performance.now()
@@ -86,25 +85,33 @@ export class NamespaceThread {
     return this.#isOver
   }
 
+  /** Steps that it has to do. */
   get waiting(): number {
-    return this.#waiting.size
+    return this.#unsent.length + this.#waiting.size
   }
 
-  /** Takes a call; `post` sends it. */
+  /** Takes a step; `post` sends it. */
   add(waiting: Waiting): void {
-    if (this.#waiting.size === 0) this.#stillMs = 0
-    this.#number = (this.#number + 1) & highestNumber
-    this.#waiting.set(this.#number, waiting)
+    if (this.waiting === 0) this.#stillMs = 0
+    this.#unsent.push(waiting)
     this.load += waiting.weight
-    this.#calls.push([this.#number, waiting.step, waiting.as, waiting.arguments_])
-    if (waiting.transfer !== undefined) this.#memory.push(...waiting.transfer)
   }
 
+  /** Sends what it was given, one user after the other, because to switch between them costs as much as a look. */
   post(): void {
-    if (this.#calls.length === 0 || this.#isOver) return
-    this.#worker.postMessage(this.#calls, this.#memory)
-    this.#calls = []
-    this.#memory = []
+    if (this.#unsent.length === 0 || this.#isOver) return
+    const unsent = this.#unsent
+    this.#unsent = []
+    if (unsent.length > 1) unsent.sort((a, b) => (a.as?.uid ?? -1) - (b.as?.uid ?? -1))
+    const calls: Call[] = []
+    const memory: ArrayBuffer[] = []
+    for (const waiting of unsent) {
+      this.#number = (this.#number + 1) & highestNumber
+      this.#waiting.set(this.#number, waiting)
+      calls.push([this.#number, waiting.step, waiting.as, waiting.arguments_])
+      if (waiting.transfer !== undefined) memory.push(...waiting.transfer)
+    }
+    this.#worker.postMessage(calls, memory)
   }
 
   /**
@@ -131,15 +138,14 @@ export class NamespaceThread {
     this.#worker.unref()
     // Read after `abandoned` was set: the thread writes this first and then looks there, so it begins nothing more.
     const begun = Atomics.load(this.#state, stateWords.begun)
-    const unsent = new Set(this.#calls.map(([number]) => number))
-    const others: Waiting[] = []
+    const others = this.#unsent.filter(({ isBound }) => !isBound)
+    for (const waiting of this.#unsent) if (waiting.isBound) waiting.reject(unavailable())
     for (const [number, waiting] of this.#waiting) {
-      const canMove = !waiting.isBound && (isLater(number, begun) || unsent.has(number))
-      if (canMove) others.push(waiting)
+      if (!waiting.isBound && isLater(number, begun)) others.push(waiting)
       else waiting.reject(unavailable())
     }
     this.#waiting.clear()
-    this.#calls = []
+    this.#unsent = []
     this.load = 0
     return others
   }
@@ -169,9 +175,8 @@ export class NamespaceThread {
       if (waiting === undefined) continue
       this.#waiting.delete(answer[0])
       this.load -= waiting.weight
-      if (answer[1]) {
-        waiting.reject(errorOf(answer))
-      } else waiting.resolve(answer[2])
+      if (answer[1]) waiting.reject(errorOf(answer))
+      else waiting.resolve(answer[2])
     }
   }
 }

@@ -66,7 +66,8 @@ export class ThreadPool {
         as,
         arguments_,
         transfer: options?.transfer,
-        isBound: options?.on !== undefined,
+        // Memory that was handed over is gone.
+        isBound: options?.on !== undefined || options?.transfer !== undefined,
         weight: weights[step] ?? 1,
         resolve: resolve as (value: unknown) => void,
         reject,
