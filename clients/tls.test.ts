@@ -5,12 +5,14 @@ import { pythonClient, scenarioClient } from './setup/scenario-client.ts'
 // Over TLS the SDKs frame bodies otherwise: unsigned chunks with the checksum in a trailer.
 
 describe('boto3 over TLS', () => {
-  const run = pythonClient('clients', 'boto3_scenarios.py', { tls: true })
+  const objects = pythonClient('clients', 'boto3_objects_scenarios.py', { tls: true })
+  const details = pythonClient('clients', 'boto3_details_scenarios.py', { tls: true })
+  const access = pythonClient('clients', 'boto3_access_scenarios.py', { tls: true })
 
-  test('writes, reads, lists, copies and deletes objects and buckets', () => run('write_and_read'))
-  test('moves a file in parts up, down and from key to key', () => run('multipart'))
-  test('has its checksums verified, kept and given back', () => run('checksums'))
-  test('signs links that urllib follows', () => run('presigned'))
+  test('writes, reads, lists, copies and deletes objects and buckets', () => objects('write_and_read'))
+  test('moves a file in parts up, down and from key to key', () => objects('multipart'))
+  test('has its checksums verified, kept and given back', () => details('checksums'))
+  test('signs links that urllib follows', () => access('presigned'))
 })
 
 describe('PyArrow over TLS', () => {
