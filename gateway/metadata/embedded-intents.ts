@@ -51,49 +51,35 @@ export class EmbeddedIntents {
   ): Promise<string> {
     const name = pathName(path)
     const id = `${this.#sessions.own}.${(this.#count++).toString(36)}`
-    const take = exclusive ? this.#takeLock : this.#takeShared
-    const step = () => take(name, id, temp ?? null, path, alongside)
+    const step = () => this.#take(name, id, exclusive, temp ?? null, path, alongside)
     const key = await this.#store.write(step)
     if (key && !exclusive) return key
     return this.#wait(name, id, key, step, Date.now() + waitMs, path)
   }
 
-  /** To be called in a step: a shared intent, unless somebody holds the path. */
-  readonly #takeShared = (
+  /**
+   * To be called in a step: the intent, unless somebody else has the lock of the path. An exclusive one is that lock; shared
+   * ones may still be there then.
+   */
+  #take(
     name: string,
     id: string,
+    exclusive: boolean,
     temp: string | null,
     path: string,
     alongside: () => void,
-  ): string | undefined => {
-    const lock = this.#store.get(`l${name}`) as LockValue | undefined
+  ): string | undefined {
+    const lockKey = `l${name}`
+    const lock = this.#store.get(lockKey) as LockValue | undefined
     if (lock) {
       if (this.#holds(lock)) return undefined
       this.#disown(name, lock)
     }
-    const key = `i${name}\0${id}`
-    this.#put(key, intentValue(temp, name, path), temp)
+    const value = intentValue(temp, name, path)
+    const key = exclusive ? lockKey : `i${name}\0${id}`
+    this.#put(key, exclusive ? ([id, ...value] satisfies LockValue) : value, temp)
     alongside()
     return key
-  }
-
-  /** To be called in a step: the lock of the path, unless somebody has it. Shared intents may still be there. */
-  readonly #takeLock = (
-    name: string,
-    id: string,
-    temp: string | null,
-    path: string,
-    alongside: () => void,
-  ): string | undefined => {
-    const lock = this.#store.get(`l${name}`) as LockValue | undefined
-    if (lock) {
-      if (this.#holds(lock)) return undefined
-      this.#disown(name, lock)
-    }
-    const value: LockValue = [id, ...intentValue(temp, name, path)]
-    this.#put(`l${name}`, value, temp)
-    alongside()
-    return `l${name}`
   }
 
   /** Waits for whatever is in the way: the lock of another, then (holding the lock oneself) shared intents. */
